@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything public. Include this, or the single header you need. */
+#ifndef LAMINA_LAMINA_H
+#define LAMINA_LAMINA_H
+
+#include <lamina/context.h>
+#include <lamina/solver.h>
+#include <lamina/status.h>
+#include <lamina/types.h>
+#include <lamina/version.h>
+
+#endif
