@@ -2,7 +2,7 @@
 /* Fields on a uniform box in one HDF5 file of the VTKHDF layout (ImageData): ParaView 5.10 and later, VTK 9.1 and later, h5py
  * and this reader open it. Cell data, x fastest, SI units. A 2D field is one cell thick in z.
  *
- * A file appears under its name only when it is complete: it is written beside it as NAME.PID.part, synced, renamed. Every plane
+ * A file appears under its name only when it is complete: it is written beside it as NAME.part, synced, renamed. Every plane
  * carries a CRC-32 and the rest of the file is sealed (hdf5_store.h), so a damaged or foreign file is refused with the reason.
  *
  *   lmi_field_writer *writer = NULL;

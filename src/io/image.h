@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <lamina/context.h>
 #include <lamina/types.h>
 
 typedef enum lmi_colour_map {
@@ -32,7 +33,7 @@ typedef struct lmi_image_range {
   double data_low, data_high; /* of the finite values; both NaN when there are none */
 } lmi_image_range;
 
-/* `values` has height rows of width cells, row 0 drawn at the bottom. Written as NAME.PID.part and renamed. `range` may be
+/* `values` has height rows of width cells, row 0 drawn at the bottom. Written as NAME.part and renamed. `range` may be
  * NULL. Errors: ARGUMENT, MEMORY, FILE. */
 typedef struct lmi_image_data {
   lamina_index width, height;

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include <lamina/context.h>
 #include <lamina/types.h>
 
 typedef struct lmi_series lmi_series;
