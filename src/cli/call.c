@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the function of a command uses: its context, its remarks, its JSON, its complaints. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { MAX_COMMANDS = 64 };
+
+static void print_remark(void *user, lamina_log_level level, const char *text)
+{
+  (void)user;
+  fprintf(stderr, "lamina: %s%s\n", level == LAMINA_LOG_WARNING ? "warning: " : "", text);
+}
+
+lamina_status lmi_call_open(lmi_call *call, int threads)
+{
+  lamina_context_options options = lamina_context_options_default();
+  options.threads = threads;
+  options.log = print_remark;
+  const lamina_status status = lamina_context_create(&options, &call->ctx);
+  if (status != LAMINA_OK)
+    fprintf(stderr, "lamina %s: cannot start: %s\n", call->path, lamina_status_text(status));
+  return status;
+}
+
+lamina_status lmi_print_json(lmi_call *call, json_t *object)
+{
+  LMI_REQUIRE(call->ctx, object != NULL, LAMINA_ERROR_MEMORY, "not enough memory for the JSON output");
+  const int failed = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+  json_decref(object);
+  LMI_REQUIRE(call->ctx, failed == 0 && putchar('\n') != EOF, LAMINA_ERROR_FILE, "the JSON output could not be written");
+  return LAMINA_OK;
+}
+
+json_t *lmi_json_number(double value)
+{
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+bool lmi_wants_colour(FILE *stream)
+{
+  const char *no_colour = getenv("NO_COLOR");
+  const char *terminal = getenv("TERM");
+  return isatty(fileno(stream)) && (no_colour == NULL || no_colour[0] == '\0') && terminal != NULL &&
+         strcmp(terminal, "dumb") != 0;
+}
+
+lamina_status lmi_usage_error(const lmi_call *call, const char *format, ...)
+{
+  fprintf(stderr, "lamina %s: ", call->path);
+  va_list arguments;
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, " ('lamina %s --help' shows its options)\n", call->path);
+  return LAMINA_ERROR_ARGUMENT;
+}
+
+const lmi_command *lmi_command_find(const lmi_command *const *commands, const char *name)
+{
+  for (; *commands != NULL; commands++)
+    if (strcmp((*commands)->name, name) == 0)
+      return *commands;
+  return NULL;
+}
+
+const char *lmi_command_nearest(const lmi_command *const *commands, const char *name)
+{
+  const char *names[MAX_COMMANDS];
+  size_t count = 0;
+  while (commands[count] != NULL && count < MAX_COMMANDS) {
+    names[count] = commands[count]->name;
+    count++;
+  }
+  return lmi_nearest_word(name, names, count);
+}
