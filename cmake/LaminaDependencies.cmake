@@ -64,7 +64,7 @@ macro(lamina_conclude name package purpose version)
 endmacro()
 
 lamina_require(jansson libjansson-dev "JSON output" jansson)
-lamina_require(cyaml libcyaml-dev "case files" libcyaml)
+lamina_require(yaml libyaml-dev "case files" yaml-0.1)
 lamina_require(png libpng-dev "pictures" libpng)
 lamina_require(hwloc libhwloc-dev "topology and tiers" hwloc)
 lamina_require(numa libnuma-dev "placement on nodes" numa)

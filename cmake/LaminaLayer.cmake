@@ -1,18 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# lamina_layer(NAME SOURCES a.c b.c [DEPENDS lower layers] [LIBRARIES imported targets])
+# lamina_layer(NAME SOURCES a.c b.c [LIBRARIES imported targets])
 # One folder of src/ as an object library. Headers of a layer are included as "file.h" inside it and as "layer/file.h" from
 # above; scripts/check.py holds the arrows between layers.
 
-add_library(lamina_build_flags INTERFACE)
-target_compile_options(lamina_build_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wmissing-prototypes -Wundef -Wvla -fno-math-errno -fno-trapping-math -ffp-contract=off)
-target_include_directories(lamina_build_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-option(LAMINA_WERROR "Treat warnings as errors" ON)
-if(LAMINA_WERROR)
-  target_compile_options(lamina_build_flags INTERFACE -Werror)
-endif()
-
 set_property(GLOBAL PROPERTY LAMINA_LAYERS "")
+set_property(GLOBAL PROPERTY LAMINA_LAYER_LIBRARIES "")
 
 function(lamina_layer name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})

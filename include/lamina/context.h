@@ -47,8 +47,8 @@ typedef struct lamina_context_options {
 
 LAMINA_API lamina_context_options lamina_context_options_default(void);
 
-/* Creates a context. `options` may be NULL (defaults). Errors: ARGUMENT (threads < 0 or > 4096), MEMORY, UNAVAILABLE (this
- * processor lacks AVX2 or FMA, which the kernels of an x86-64 build are compiled for). On failure *context is NULL. */
+/* Creates a context. `options` may be NULL (defaults). Errors: ARGUMENT (threads < 0 or > 4096), MEMORY, SYSTEM. On failure
+ * *context is NULL. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_context_create(const lamina_context_options *options,
                                                                 lamina_context **context);
 

@@ -104,6 +104,12 @@ const char *lmi_format_bytes(double bytes, char *buffer);
 bool lmi_parse_double(const char *text, double *value);
 bool lmi_parse_int64(const char *text, int64_t *value);
 
+/* ---- the processor ---- */
+
+/* UNAVAILABLE with a sentence when this processor cannot run the kernels. Asked where a solver is made: what only measures
+ * other programs works everywhere. */
+LAMINA_NODISCARD lamina_status lmi_require_kernels(lamina_context *ctx);
+
 /* ---- time ---- */
 
 /* Monotonic seconds since an arbitrary start. */

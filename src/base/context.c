@@ -33,6 +33,14 @@ static bool processor_runs_kernels(void)
 #endif
 }
 
+lamina_status lmi_require_kernels(lamina_context *ctx)
+{
+  LMI_REQUIRE(ctx, processor_runs_kernels(), LAMINA_UNAVAILABLE,
+              "this processor lacks AVX2 or FMA, which the kernels are compiled for (x86-64-v3): use a processor of 2013 or "
+              "later");
+  return LAMINA_OK;
+}
+
 static int usable_processors(void)
 {
   cpu_set_t set;
@@ -55,8 +63,6 @@ lamina_status lamina_context_create(const lamina_context_options *options, lamin
   const lamina_context_options chosen = options != NULL ? *options : lamina_context_options_default();
   if (chosen.threads < 0 || chosen.threads > MAX_THREADS)
     return LAMINA_ERROR_ARGUMENT;
-  if (!processor_runs_kernels())
-    return LAMINA_UNAVAILABLE;
 
   const lamina_allocator standard = {.allocate = system_allocate, .release = system_release};
   const lamina_allocator allocator = chosen.allocator != NULL ? *chosen.allocator : standard;

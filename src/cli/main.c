@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: finds the command, reads its options, runs it, and turns what it returns into a sentence and an exit code. */
+#define _XOPEN_SOURCE 700
 #include <errno.h>
-#include <stdarg.h>
+#include <signal.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,8 +114,16 @@ static bool output_is_written(void)
   return false;
 }
 
+/* A limit on file sizes then is a failed write, which is told, not a sudden end. A handler and not SIG_IGN: a program that we
+ * start must find the signal as it is by default. */
+static void keep_going(int signal_number)
+{
+  (void)signal_number;
+}
+
 int main(int argc, char **argv)
 {
+  signal(SIGXFSZ, keep_going);
   const int exit_code = run_program(argc, argv);
   if (!output_is_written() && exit_code == 0)
     return lamina_status_exit_code(LAMINA_ERROR_FILE);
