@@ -4,6 +4,7 @@
 #define LAMINA_LAMINA_H
 
 #include <lamina/context.h>
+#include <lamina/machine.h>
 #include <lamina/solver.h>
 #include <lamina/status.h>
 #include <lamina/types.h>
