@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A case file after reading and checking: everything in SI units, nothing left to be wrong. The stages, one file each:
+ *   case_tree      YAML text -> tree with lines; overrides
+ *   case_read      values, lists and maps of the tree -> C, with the messages
+ *   case_schema    which keys there are and what they may hold
+ *   case_output    the same for the entries of `output`
+ *   case_check     what keys must hold together; defaults; lattice units; warnings */
+#ifndef LMI_CASE_FILE_H
+#define LMI_CASE_FILE_H
+
+#include <lamina/case.h>
+
+#include "base/base.h"
+#include "flow/units.h"
+
+#include "case_tree.h"
+#include "reference.h"
+
+/* Values remember where they were given: messages of later checks name the line. `where` is NULL when the default stands. */
+typedef struct lmi_case_real {
+  double value;
+  const lmi_tree_node *where;
+} lmi_case_real;
+
+typedef struct lmi_case_integer {
+  int64_t value;
+  const lmi_tree_node *where;
+} lmi_case_integer;
+
+/* A value of one of the closed lists of lamina/types.h, or of a list here. */
+typedef struct lmi_case_choice {
+  int value;
+  const lmi_tree_node *where;
+} lmi_case_choice;
+
+typedef struct lmi_case_vector {
+  double value[3];
+  int count; /* components given */
+  const lmi_tree_node *where;
+} lmi_case_vector;
+
+typedef struct lmi_case_text {
+  const char *value; /* kept by the tree; NULL: not given */
+  const lmi_tree_node *where;
+} lmi_case_text;
+
+/* A time of the flow, as seconds or as steps; the check fills in steps. */
+typedef struct lmi_case_span {
+  double seconds;
+  lamina_index steps;
+  bool is_steps;
+  const lmi_tree_node *where;
+} lmi_case_span;
+
+typedef enum lmi_boundary_kind { LMI_BOUNDARY_UNSET, LMI_BOUNDARY_WALL, LMI_BOUNDARY_PERIODIC, LMI_BOUNDARY_OSCILLATING } lmi_boundary_kind;
+
+typedef struct lmi_case_boundary {
+  lmi_boundary_kind kind;
+  lmi_case_vector velocity; /* m/s; amplitude of an oscillating wall */
+  lmi_case_real period;     /* s */
+  const lmi_tree_node *where;
+} lmi_case_boundary;
+
+typedef enum lmi_initial_kind {
+  LMI_INITIAL_REST,
+  LMI_INITIAL_UNIFORM,
+  LMI_INITIAL_TAYLOR_GREEN,
+  LMI_INITIAL_TAYLOR_GREEN_3D,
+  LMI_INITIAL_SHEAR_LAYER,
+  LMI_INITIAL_SHEAR_WAVE,
+} lmi_initial_kind;
+
+typedef struct lmi_case_initial {
+  lmi_case_choice kind;
+  lmi_case_vector velocity;    /* m/s: of uniform; mean flow of shear_wave */
+  lmi_case_real speed;         /* m/s: amplitude; default the reference speed */
+  lmi_case_real steepness;     /* of shear_layer */
+  lmi_case_real perturbation;  /* of shear_layer, in units of the speed */
+  const lmi_tree_node *where;
+} lmi_case_initial;
+
+/* What an output shows: a scalar for images and profiles. */
+typedef enum lmi_scalar {
+  LMI_SCALAR_SPEED,
+  LMI_SCALAR_VELOCITY_X,
+  LMI_SCALAR_VELOCITY_Y,
+  LMI_SCALAR_VELOCITY_Z,
+  LMI_SCALAR_PRESSURE,
+  LMI_SCALAR_DENSITY,
+  LMI_SCALAR_VORTICITY, /* normal to the slice */
+} lmi_scalar;
+
+typedef enum lmi_array { LMI_ARRAY_VELOCITY, LMI_ARRAY_PRESSURE, LMI_ARRAY_DENSITY, LMI_ARRAY_COUNT } lmi_array;
+
+typedef enum lmi_series_column {
+  LMI_SERIES_MASS,
+  LMI_SERIES_MOMENTUM,
+  LMI_SERIES_KINETIC_ENERGY,
+  LMI_SERIES_MAX_SPEED,
+  LMI_SERIES_ENSTROPHY,
+  LMI_SERIES_DISSIPATION,
+  LMI_SERIES_COUNT,
+} lmi_series_column;
+
+typedef enum lmi_exact {
+  LMI_EXACT_NONE,
+  LMI_EXACT_POISEUILLE,
+  LMI_EXACT_POISEUILLE_SLIP,
+  LMI_EXACT_COUETTE,
+  LMI_EXACT_STOKES2,
+  LMI_EXACT_DUCT,
+  LMI_EXACT_TAYLOR_GREEN,
+  LMI_EXACT_SHEAR_WAVE,
+  LMI_EXACT_DISSIPATION_PEAK, /* of the Taylor-Green vortex at Re 1600: judges the series */
+  LMI_EXACT_MASS,             /* total mass against the start */
+} lmi_exact;
+
+typedef enum lmi_output_kind {
+  LMI_OUTPUT_FIELDS,
+  LMI_OUTPUT_SLICE,
+  LMI_OUTPUT_PROFILE,
+  LMI_OUTPUT_SERIES,
+  LMI_OUTPUT_COMPARE, /* the whole field with an exact solution, or a number of the run with a known one */
+} lmi_output_kind;
+
+typedef struct lmi_case_output {
+  lmi_output_kind kind;
+  const lmi_tree_node *where;
+  bool arrays[LMI_ARRAY_COUNT];
+  bool columns[LMI_SERIES_COUNT];
+  lmi_case_span every;          /* not given: at the end only */
+  bool at_end;
+  lmi_case_span at;             /* one time instead of `every` */
+  lmi_case_real through[3];     /* m: where slice or profile cut each axis */
+  int axis;                     /* normal of a slice, direction of a profile */
+  lmi_case_choice scalar;
+  lmi_case_vector range;        /* of the colours; count 0: automatic */
+  const lmi_reference *reference;
+  lmi_case_choice exact;
+  lmi_case_text compare;
+  lmi_case_real gate;
+} lmi_case_output;
+
+enum { LMI_CASE_MAX_OUTPUTS = 64 };
+
+struct lamina_case {
+  lamina_context *ctx;
+  lmi_tree *tree;
+  char *path;
+  char *text;           /* of the file, as read */
+  char *overrides;      /* one a line */
+  char text_hash[17];   /* of file and overrides */
+  char *physics;        /* what decides the populations, one line; a checkpoint must agree */
+  char physics_hash[17];
+
+  lmi_case_text title;
+  lmi_case_integer cells[3];
+  int cell_count;       /* numbers given: 2 or 3 */
+  const lmi_tree_node *cells_where;
+  lmi_case_real length;
+  lmi_case_real reynolds, viscosity, density, speed, reference_length;
+  lmi_case_choice lattice, collision, precision, layout, streaming, backend;
+  lmi_case_real smagorinsky, magic;
+  lmi_case_real lattice_speed, relaxation_time;
+  lmi_case_boundary all, faces[LAMINA_FACE_COUNT];
+  lmi_case_vector force;
+  lmi_case_initial initial;
+  lmi_case_span until;
+  lmi_case_integer steps;
+  lmi_case_real steady;
+  lmi_case_span checkpoint_every;
+  lmi_case_integer threads, partitions;
+  lmi_case_output *outputs;
+  size_t output_count;
+
+  /* made by the check */
+  int dimension;
+  lmi_units_input units_input;
+  lamina_units units;
+  lamina_solver_options solver;
+  lamina_index last_step;
+  char warnings[LMI_MAX_FINDINGS][LMI_FINDING_BYTES];
+  size_t warning_count;
+};
+
+/* Fills the raw part from the tree. */
+LAMINA_NODISCARD lamina_status lmi_case_read(lamina_case *flow);
+
+/* Checks keys against each other and makes the rest. */
+LAMINA_NODISCARD lamina_status lmi_case_check(lamina_case *flow);
+
+/* Steps of a span in this case, at least 1. */
+lamina_index lmi_case_span_steps(const lamina_case *flow, const lmi_case_span *span);
+
+/* "speed", unit "m/s". */
+const char *lmi_scalar_name(lmi_scalar scalar);
+const char *lmi_scalar_unit(lmi_scalar scalar);
+
+/* FNV-1a as 16 hexadecimal digits: tells texts apart, protects against nothing. */
+void lmi_case_hash(const char *text, char digits[17]);
+
+#endif
