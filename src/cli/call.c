@@ -34,7 +34,8 @@ lamina_status lmi_print_json(lmi_call *call, json_t *object)
   LMI_REQUIRE(call->ctx, object != NULL, LAMINA_ERROR_MEMORY, "not enough memory for the JSON output");
   const int failed = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
   json_decref(object);
-  LMI_REQUIRE(call->ctx, failed == 0 && putchar('\n') != EOF, LAMINA_ERROR_FILE, "the JSON output could not be written");
+  LMI_REQUIRE(call->ctx, failed == 0 && putchar('\n') != EOF, LAMINA_ERROR_FILE,
+              "the JSON output could not be written");
   return LAMINA_OK;
 }
 

@@ -3,7 +3,8 @@
  * completion, the complaint about a misspelt option) is made from that struct.
  *
  * To add the command `name`:
- *   1. write cmd_name.c, which defines `const lmi_command lmi_command_name` (bench_name.c and lmi_bench_name for a benchmark);
+ *   1. write cmd_name.c, which defines `const lmi_command lmi_command_name` (bench_name.c and lmi_bench_name for a
+ * benchmark);
  *   2. add one line to command_list.h and the file to CMakeLists.txt.
  *
  *   struct name_values { bool json; int64_t threads; const char *out; };
@@ -17,7 +18,8 @@
  *   {
  *     const struct name_values *values = call->values;
  *     LMI_TRY(lmi_call_open(call, (int)values->threads));          // call->ctx; main() closes it
- *     return lmi_fail(call->ctx, LAMINA_ERROR_FILE, "...");        // main() prints "lamina name: ..." and picks the exit code
+ *     return lmi_fail(call->ctx, LAMINA_ERROR_FILE, "...");        // main() prints "lamina name: ..." and picks the
+ * exit code
  *   }
  *   const lmi_command lmi_command_name = {.name = "name", .group = LMI_GROUP_SIMULATE, .summary = "does this",
  *     .arguments = "CASE.yaml", .least = 1, .most = 1, .options = options, LMI_VALUES(defaults), .run = name_run};
@@ -56,35 +58,48 @@ typedef struct lmi_option {
   lmi_option_kind kind;
   const char *value; /* what help calls the value: "N", "DIR" */
   const char *summary;
-  size_t offset;              /* of the field in the command's struct of values */
-  double low, high;           /* INTEGER, BYTES, NUMBER: what is allowed, both ends included; unbounded when both are 0 */
+  size_t offset;    /* of the field in the command's struct of values */
+  double low, high; /* INTEGER, BYTES, NUMBER: what is allowed, both ends included; unbounded when both are 0 */
   const char *const *choices; /* CHOICE: NULL-terminated */
 } lmi_option;
 
 /* offsetof that does not compile when the field has another type. */
-#define LMI_FIELD(field_type, type, field)                                                                             \
-  (offsetof(type, field) + 0 * sizeof((field_type *)0 == &((type *)0)->field))
+#define LMI_FIELD(field_type, type, field) (offsetof(type, field) + 0 * sizeof((field_type *)0 == &((type *)0)->field))
 
-#define LMI_OPTION_FLAG(type, field, name_, summary_)                                                                  \
-  {.name = (name_), .kind = LMI_KIND_FLAG, .summary = (summary_), .offset = LMI_FIELD(bool, type, field)}
-#define LMI_OPTION_INTEGER(type, field, name_, value_, low_, high_, summary_)                                          \
-  {.name = (name_), .kind = LMI_KIND_INTEGER, .value = (value_), .summary = (summary_),                                \
-   .offset = LMI_FIELD(int64_t, type, field), .low = (low_), .high = (high_)}
-#define LMI_OPTION_BYTES(type, field, name_, value_, low_, high_, summary_)                                            \
-  {.name = (name_), .kind = LMI_KIND_BYTES, .value = (value_), .summary = (summary_),                                  \
-   .offset = LMI_FIELD(int64_t, type, field), .low = (low_), .high = (high_)}
-#define LMI_OPTION_NUMBER(type, field, name_, value_, low_, high_, summary_)                                           \
-  {.name = (name_), .kind = LMI_KIND_NUMBER, .value = (value_), .summary = (summary_),                                 \
-   .offset = LMI_FIELD(double, type, field), .low = (low_), .high = (high_)}
-#define LMI_OPTION_TEXT(type, field, name_, value_, summary_)                                                          \
-  {.name = (name_), .kind = LMI_KIND_TEXT, .value = (value_), .summary = (summary_),                                   \
-   .offset = LMI_FIELD(const char *, type, field)}
-#define LMI_OPTION_CHOICE(type, field, name_, choices_, summary_)                                                      \
-  {.name = (name_), .kind = LMI_KIND_CHOICE, .summary = (summary_), .offset = LMI_FIELD(int, type, field),             \
-   .choices = (choices_)}
-#define LMI_OPTION_LIST(type, field, name_, value_, summary_)                                                          \
-  {.name = (name_), .kind = LMI_KIND_LIST, .value = (value_), .summary = (summary_),                                   \
-   .offset = LMI_FIELD(lmi_word_list, type, field)}
+#define LMI_OPTION_FLAG(type, field, name_, summary_)                                                     \
+  {                                                                                                       \
+    .name = (name_), .kind = LMI_KIND_FLAG, .summary = (summary_), .offset = LMI_FIELD(bool, type, field) \
+  }
+#define LMI_OPTION_INTEGER(type, field, name_, value_, low_, high_, summary_)            \
+  {                                                                                      \
+    .name = (name_), .kind = LMI_KIND_INTEGER, .value = (value_), .summary = (summary_), \
+    .offset = LMI_FIELD(int64_t, type, field), .low = (low_), .high = (high_)            \
+  }
+#define LMI_OPTION_BYTES(type, field, name_, value_, low_, high_, summary_)            \
+  {                                                                                    \
+    .name = (name_), .kind = LMI_KIND_BYTES, .value = (value_), .summary = (summary_), \
+    .offset = LMI_FIELD(int64_t, type, field), .low = (low_), .high = (high_)          \
+  }
+#define LMI_OPTION_NUMBER(type, field, name_, value_, low_, high_, summary_)            \
+  {                                                                                     \
+    .name = (name_), .kind = LMI_KIND_NUMBER, .value = (value_), .summary = (summary_), \
+    .offset = LMI_FIELD(double, type, field), .low = (low_), .high = (high_)            \
+  }
+#define LMI_OPTION_TEXT(type, field, name_, value_, summary_)                         \
+  {                                                                                   \
+    .name = (name_), .kind = LMI_KIND_TEXT, .value = (value_), .summary = (summary_), \
+    .offset = LMI_FIELD(const char *, type, field)                                    \
+  }
+#define LMI_OPTION_CHOICE(type, field, name_, choices_, summary_)                                           \
+  {                                                                                                         \
+    .name = (name_), .kind = LMI_KIND_CHOICE, .summary = (summary_), .offset = LMI_FIELD(int, type, field), \
+    .choices = (choices_)                                                                                   \
+  }
+#define LMI_OPTION_LIST(type, field, name_, value_, summary_)                         \
+  {                                                                                   \
+    .name = (name_), .kind = LMI_KIND_LIST, .value = (value_), .summary = (summary_), \
+    .offset = LMI_FIELD(lmi_word_list, type, field)                                   \
+  }
 
 /* ---- commands ---- */
 
@@ -144,13 +159,14 @@ json_t *lmi_json_number(double value);
 /* True when `stream` is a terminal that wants colour (NO_COLOR unset, TERM not "dumb"). */
 bool lmi_wants_colour(FILE *stream);
 
-/* "lamina PATH: sentence" on stderr and where to find help: for mistakes in the command line itself. Returns ARGUMENT. */
+/* "lamina PATH: sentence" on stderr and where to find help: for mistakes in the command line itself. Returns ARGUMENT.
+ */
 lamina_status lmi_usage_error(const lmi_call *call, const char *format, ...) LMI_PRINTF(2, 3);
 
 /* ---- parts of the frame ---- */
 
-/* Reads options and arguments from argv[0..argc) into call and values (LMI_MAX_VALUES_BYTES, aligned for any type). argv is
- * reordered. *wants_help is set when --help or -h was among them; then nothing else is checked. */
+/* Reads options and arguments from argv[0..argc) into call and values (LMI_MAX_VALUES_BYTES, aligned for any type).
+ * argv is reordered. *wants_help is set when --help or -h was among them; then nothing else is checked. */
 LAMINA_NODISCARD lamina_status lmi_options_parse(lmi_call *call, int argc, char **argv, void *values, bool *wants_help);
 
 /* "--threads N", "--layout plane|soa" into buffer. */

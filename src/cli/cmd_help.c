@@ -19,11 +19,13 @@ static const lmi_option options[] = {
   LMI_OPTION_CHOICE(struct help_values, completion, "completion", shells, "print the completion of a shell"),
   {0}};
 
-static const char *const examples[] = {
-  "lamina help doctor", "the options of one command",
-  "lamina help --man | man -l -", "the man page of a program that is not installed",
-  "source <(lamina help --completion bash)", "completes commands and options in this shell",
-  NULL};
+static const char *const examples[] = {"lamina help doctor",
+                                       "the options of one command",
+                                       "lamina help --man | man -l -",
+                                       "the man page of a program that is not installed",
+                                       "source <(lamina help --completion bash)",
+                                       "completes commands and options in this shell",
+                                       NULL};
 
 static lamina_status help_for_path(const lmi_call *call)
 {

@@ -69,11 +69,12 @@ void lmi_completion_print_bash(FILE *stream)
   print_parents(stream);
   fputs("    *) ;;\n  esac\n  case $path/$previous in\n", stream);
   for_each_path(stream, print_choices);
-  fputs("    *) ;;\n  esac\n"
-        "  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    return\n  fi\n"
-        "  case $word in\n    -*) ;;\n    *) [ \"$path\" != help ] && COMPREPLY=($(compgen -f -- \"$word\")) ;;\n  esac\n"
-        "  case $path in\n",
-        stream);
+  fputs(
+    "    *) ;;\n  esac\n"
+    "  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    return\n  fi\n"
+    "  case $word in\n    -*) ;;\n    *) [ \"$path\" != help ] && COMPREPLY=($(compgen -f -- \"$word\")) ;;\n  esac\n"
+    "  case $path in\n",
+    stream);
   for_each_path(stream, print_case);
   fputs("    *) ;;\n  esac\n  COMPREPLY+=($(compgen -W \"$words\" -- \"$word\"))\n}\n"
         "complete -o filenames -F _lamina lamina\n",

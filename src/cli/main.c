@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program: finds the command, reads its options, runs it, and turns what it returns into a sentence and an exit code. */
+/* The program: finds the command, reads its options, runs it, and turns what it returns into a sentence and an exit
+ * code. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <signal.h>
@@ -114,8 +115,8 @@ static bool output_is_written(void)
   return false;
 }
 
-/* A limit on file sizes then is a failed write, which is told, not a sudden end. A handler and not SIG_IGN: a program that we
- * start must find the signal as it is by default. */
+/* A limit on file sizes then is a failed write, which is told, not a sudden end. A handler and not SIG_IGN: a program
+ * that we start must find the signal as it is by default. */
 static void keep_going(int signal_number)
 {
   (void)signal_number;

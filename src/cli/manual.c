@@ -100,15 +100,16 @@ static void print_exit_codes(FILE *stream)
 void lmi_manual_print(FILE *stream)
 {
   fprintf(stream, ".TH LAMINA 1 \"\" \"lamina %s\" \"User Commands\"\n", lamina_version());
-  fputs(".SH NAME\nlamina \\- lattice\\-Boltzmann solver and memory profiler\n"
-        ".SH SYNOPSIS\n.B lamina\n.I COMMAND\n[options]\n"
-        ".SH DESCRIPTION\n"
-        "Lamina places data by what it is used for. Its solver groups the cells of a flow by a property that matters for\n"
-        "speed and lays out each group in its own best way; its profiler measures what a program asks of each tier of\n"
-        "memory and what should move.\n"
-        ".PP\nEvery command that yields numbers takes\n.B \\-\\-json\nand then prints one object on the standard output.\n"
-        "Progress and remarks go to the standard error.\n",
-        stream);
+  fputs(
+    ".SH NAME\nlamina \\- lattice\\-Boltzmann solver and memory profiler\n"
+    ".SH SYNOPSIS\n.B lamina\n.I COMMAND\n[options]\n"
+    ".SH DESCRIPTION\n"
+    "Lamina places data by what it is used for. Its solver groups the cells of a flow by a property that matters for\n"
+    "speed and lays out each group in its own best way; its profiler measures what a program asks of each tier of\n"
+    "memory and what should move.\n"
+    ".PP\nEvery command that yields numbers takes\n.B \\-\\-json\nand then prints one object on the standard output.\n"
+    "Progress and remarks go to the standard error.\n",
+    stream);
   for (lmi_command_group group = LMI_GROUP_SIMULATE; group <= LMI_GROUP_OTHER; group++) {
     bool has_title = false;
     for (const lmi_command *const *command = lmi_commands; *command != NULL; command++) {

@@ -131,8 +131,7 @@ static bool store_number(const lmi_option *option, const char *text, void *field
   case LMI_KIND_INTEGER:
   case LMI_KIND_BYTES: {
     int64_t value = 0;
-    const bool is_read =
-      option->kind == LMI_KIND_BYTES ? parse_bytes(text, &value) : lmi_parse_int64(text, &value);
+    const bool is_read = option->kind == LMI_KIND_BYTES ? parse_bytes(text, &value) : lmi_parse_int64(text, &value);
     if (!is_read || !within(option, (double)value))
       return false;
     memcpy(field, &value, sizeof value);

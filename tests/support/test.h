@@ -16,21 +16,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LMI_TEST_MAIN(...)                                                                                             \
-  int main(int argc, char **argv)                                                                                      \
-  {                                                                                                                    \
-    const struct CMUnitTest cases[] = {__VA_ARGS__};                                                                   \
-    if (argc > 1 && !lmi_test_select(argv[1], cases, sizeof cases / sizeof *cases))                                    \
-      return 2;                                                                                                        \
-    return cmocka_run_group_tests(cases, NULL, NULL);                                                                  \
+#define LMI_TEST_MAIN(...)                                                          \
+  int main(int argc, char **argv)                                                   \
+  {                                                                                 \
+    const struct CMUnitTest cases[] = {__VA_ARGS__};                                \
+    if (argc > 1 && !lmi_test_select(argv[1], cases, sizeof cases / sizeof *cases)) \
+      return 2;                                                                     \
+    return cmocka_run_group_tests(cases, NULL, NULL);                               \
   }
 
 /* Leaves the case as skipped and says why. */
-#define LMI_SKIP(...)                                                                                                  \
-  do {                                                                                                                 \
-    print_message("skipped: " __VA_ARGS__);                                                                            \
-    print_message("\n");                                                                                               \
-    skip();                                                                                                            \
+#define LMI_SKIP(...)                       \
+  do {                                      \
+    print_message("skipped: " __VA_ARGS__); \
+    print_message("\n");                    \
+    skip();                                 \
   } while (0)
 
 /* A name that is not among the cases is a failure: a test that ran nothing has shown nothing. */

@@ -10,7 +10,8 @@
 static void refuses_what_is_not_one_number(void **state)
 {
   (void)state;
-  static const char *const bad[] = {"", " ", "x", "1x", "1 2", "0,5", "1e400", "-1e400", "nan", "inf", "-inf", "--1", "1e"};
+  static const char *const bad[] = {"",       " ",   "x",   "1x",   "1 2", "0,5", "1e400",
+                                    "-1e400", "nan", "inf", "-inf", "--1", "1e"};
   for (size_t i = 0; i < LMI_COUNT(bad); i++) {
     double value = 7;
     if (lmi_parse_double(bad[i], &value))

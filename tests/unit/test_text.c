@@ -13,11 +13,11 @@ static const char *nearest(const char *word)
 static void nearest_word_mends_one_slip(void **state)
 {
   (void)state;
-  assert_string_equal(nearest("rnu"), "run");       /* two letters swapped */
+  assert_string_equal(nearest("rnu"), "run"); /* two letters swapped */
   assert_string_equal(nearest("benhc"), "bench");
-  assert_string_equal(nearest("docter"), "doctor"); /* a wrong letter */
+  assert_string_equal(nearest("docter"), "doctor");  /* a wrong letter */
   assert_string_equal(nearest("machin"), "machine"); /* a letter lost */
-  assert_string_equal(nearest("pplan"), "plan");    /* a letter too many */
+  assert_string_equal(nearest("pplan"), "plan");     /* a letter too many */
 }
 
 static void nearest_word_takes_the_closer_of_two(void **state)
