@@ -66,6 +66,7 @@ endmacro()
 lamina_require(jansson libjansson-dev "JSON output" jansson)
 lamina_require(yaml libyaml-dev "case files" yaml-0.1)
 lamina_require(png libpng-dev "pictures" libpng)
+lamina_require(zlib zlib1g-dev "checksums" zlib)
 lamina_require(hwloc libhwloc-dev "topology and tiers" hwloc)
 lamina_require(numa libnuma-dev "placement on nodes" numa)
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields on a uniform box in one HDF5 file of the VTKHDF layout (ImageData): ParaView 5.10 and later, VTK 9.1 and later, h5py
- * and this reader open it. Cell data, x fastest, SI units. A 2D field is one cell thick in z.
+/* Fields on a uniform box in one HDF5 file of the VTKHDF layout (ImageData): ParaView 5.10 and later, VTK 9.1 and
+ * later, h5py and this reader open it. Cell data, x fastest, SI units. A 2D field is one cell thick in z.
  *
- * A file appears under its name only when it is complete: it is written beside it as NAME.part, synced, renamed. Every plane
- * carries a CRC-32 and the rest of the file is sealed (hdf5_store.h), so a damaged or foreign file is refused with the reason.
+ * A file appears under its name only when it is complete: it is written beside it as NAME.part, synced, renamed. Every
+ * plane carries a CRC-32 and the rest of the file is sealed (hdf5_store.h), so a damaged or foreign file is refused
+ * with the reason.
  *
  *   lmi_field_writer *writer = NULL;
  *   LMI_TRY(lmi_field_writer_create(ctx, "fields.vtkhdf", &content, &writer));
@@ -28,9 +29,9 @@ typedef struct lmi_field_frame {
 } lmi_field_frame;
 
 typedef struct lmi_field_array {
-  const char *name; /* "velocity"; not empty, no slash */
-  const char *unit; /* "m/s"; "" when it has none */
-  int components;   /* 1 or 3 */
+  const char *name;           /* "velocity"; not empty, no slash */
+  const char *unit;           /* "m/s"; "" when it has none */
+  int components;             /* 1 or 3 */
   lamina_precision precision; /* in the file; values come and go as double */
 } lmi_field_array;
 
@@ -43,8 +44,9 @@ typedef struct lmi_text_pair {
 
 typedef struct lmi_field_writer lmi_field_writer;
 
-/* Lays the file out and reserves its space on the disk. Names and texts are copied. At most LMI_FIELD_MAX_ARRAYS arrays.
- * Errors: ARGUMENT, MEMORY, FILE (folder missing or not writable, disk full). On failure *writer is NULL and no file is left. */
+/* Lays the file out and reserves its space on the disk. Names and texts are copied. At most LMI_FIELD_MAX_ARRAYS
+ * arrays. Errors: ARGUMENT, MEMORY, FILE (folder missing or not writable, disk full). On failure *writer is NULL and no
+ * file is left. */
 enum { LMI_FIELD_MAX_ARRAYS = 32 };
 typedef struct lmi_field_content {
   lmi_field_frame frame;
@@ -53,11 +55,11 @@ typedef struct lmi_field_content {
   const lmi_text_pair *attributes;
   size_t attribute_count;
 } lmi_field_content;
-LAMINA_NODISCARD lamina_status lmi_field_writer_create(lamina_context *ctx, const char *path, const lmi_field_content *content,
-                                                       lmi_field_writer **writer);
+LAMINA_NODISCARD lamina_status lmi_field_writer_create(lamina_context *ctx, const char *path,
+                                                       const lmi_field_content *content, lmi_field_writer **writer);
 
-/* Writes plane z of an array: cells.x * cells.y values a component, x fastest. Planes may come in any order; every plane of
- * every array must come once before finish. Non-finite values and denormals are kept. */
+/* Writes plane z of an array: cells.x * cells.y values a component, x fastest. Planes may come in any order; every
+ * plane of every array must come once before finish. Non-finite values and denormals are kept. */
 LAMINA_NODISCARD lamina_status lmi_field_writer_plane(lmi_field_writer *writer, size_t array, lamina_index z,
                                                       const double *const components[]);
 
@@ -66,7 +68,8 @@ LAMINA_NODISCARD lamina_status lmi_field_writer_finish(lmi_field_writer *writer)
 void lmi_field_writer_destroy(lmi_field_writer *writer);
 
 /* All in one call: data[array][component] holds the whole box. */
-LAMINA_NODISCARD lamina_status lmi_field_file_write(lamina_context *ctx, const char *path, const lmi_field_content *content,
+LAMINA_NODISCARD lamina_status lmi_field_file_write(lamina_context *ctx, const char *path,
+                                                    const lmi_field_content *content,
                                                     const double *const *const data[]);
 
 /* ---- reading ---- */
@@ -85,16 +88,18 @@ size_t lmi_field_file_find(const lmi_field_file *file, const char *name);
 /* The value of an attribute, or NULL. */
 const char *lmi_field_file_attribute(const lmi_field_file *file, const char *name);
 
-/* Reads a box of an array into components[] (one pointer, or three), x fastest; NULL pointers are skipped. Whole planes are
- * read and checked against their CRC. */
+/* Reads a box of an array into components[] (one pointer, or three), x fastest; NULL pointers are skipped. Whole planes
+ * are read and checked against their CRC. */
 LAMINA_NODISCARD lamina_status lmi_field_file_read(lmi_field_file *file, size_t array, lamina_box box,
                                                    double *const components[]);
 void lmi_field_file_close(lmi_field_file *file);
 
 /* ---- the files of one run as a film ---- */
 
-/* Adds a file to the time series at `path` ("fields.vtkhdf.series", JSON that ParaView opens since 5.5; VTKHDF itself knows time
- * only since ParaView 5.12). Entries at or after `time` are replaced, so a resumed run ends with the list of an unbroken one. */
-LAMINA_NODISCARD lamina_status lmi_field_series_add(lamina_context *ctx, const char *path, const char *file_name, double time);
+/* Adds a file to the time series at `path` ("fields.vtkhdf.series", JSON that ParaView opens since 5.5; VTKHDF itself
+ * knows time only since ParaView 5.12). Entries at or after `time` are replaced, so a resumed run ends with the list of
+ * an unbroken one. */
+LAMINA_NODISCARD lamina_status lmi_field_series_add(lamina_context *ctx, const char *path, const char *file_name,
+                                                    double time);
 
 #endif

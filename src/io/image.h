@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A PNG of a scalar on a plane of cells: perceptual colour map, colour bar with numbers, title, optional contour lines of a
- * second scalar. Non-finite values (solids) are grey. */
+/* A PNG of a scalar on a plane of cells: perceptual colour map, colour bar with numbers, title, optional contour lines
+ * of a second scalar. Non-finite values (solids) are grey. */
 #ifndef LMI_IMAGE_H
 #define LMI_IMAGE_H
 
@@ -42,8 +42,9 @@ typedef struct lmi_image_data {
 LAMINA_NODISCARD lamina_status lmi_image_write(lamina_context *ctx, const char *path, const lmi_image_data *data,
                                                const lmi_image_options *options, lmi_image_range *range);
 
-/* The stream function of a 2D velocity (m/s): psi at the cell centres from u = d psi/d y, v = -d psi/d x, 0 on the lower and left
- * walls; contour lines of it are streamlines of a closed flow. spacing in m. */
-void lmi_stream_function(const lmi_image_data *shape, const double *u, const double *v, lamina_real3 spacing, double *psi);
+/* The stream function of a 2D velocity (m/s): psi at the cell centres from u = d psi/d y, v = -d psi/d x, 0 on the
+ * lower and left walls; contour lines of it are streamlines of a closed flow. spacing in m. */
+void lmi_stream_function(const lmi_image_data *shape, const double *u, const double *v, lamina_real3 spacing,
+                         double *psi);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scalar along a straight line parallel to an axis: taken from cells, interpolated, compared with reference data, written as CSV
- * and drawn by gnuplot from a script that stays beside the data. */
+/* A scalar along a straight line parallel to an axis: taken from cells, interpolated, compared with reference data,
+ * written as CSV and drawn by gnuplot from a script that stays beside the data. */
 #ifndef LMI_PROFILE_H
 #define LMI_PROFILE_H
 
@@ -32,17 +32,18 @@ typedef struct lmi_profile_line {
   double low_wall, high_wall; /* values on the faces at both ends, where known */
 } lmi_profile_line;
 
-/* Takes the line out of the cells around it (weights linear across it: second order). Errors: ARGUMENT (outside the box), and
- * what the reader returns. On failure *profile is empty. */
-LAMINA_NODISCARD lamina_status lmi_profile_take(lamina_context *ctx, const lmi_profile_line *line, lmi_cell_reader *reader,
-                                                void *user, lmi_profile *profile);
+/* Takes the line out of the cells around it (weights linear across it: second order). Errors: ARGUMENT (outside the
+ * box), and what the reader returns. On failure *profile is empty. */
+LAMINA_NODISCARD lamina_status lmi_profile_take(lamina_context *ctx, const lmi_profile_line *line,
+                                                lmi_cell_reader *reader, void *user, lmi_profile *profile);
 void lmi_profile_free(lmi_profile *profile);
 
-/* Value at a position by the cubic through the four nearest samples (fewer samples: lower order; outside the ends: along the
- * cubic there). */
+/* Value at a position by the cubic through the four nearest samples (fewer samples: lower order; outside the ends:
+ * along the cubic there). */
 double lmi_profile_at(const lmi_profile *profile, double position);
 
-/* The least (sign -1) or greatest (sign +1) interior value by the parabola through the extreme sample and its neighbours. */
+/* The least (sign -1) or greatest (sign +1) interior value by the parabola through the extreme sample and its
+ * neighbours. */
 double lmi_profile_extremum(const lmi_profile *profile, int sign, double *position);
 
 /* How the SI profile becomes the reference's numbers: (position - origin) / length, value / scale. */
@@ -52,8 +53,8 @@ typedef struct lmi_profile_scale {
 
 typedef struct lmi_comparison {
   const lmi_reference *reference;
-  size_t points;         /* compared; excluded points do not count */
-  double max_error;      /* in the reference's unit, of points and extrema */
+  size_t points;    /* compared; excluded points do not count */
+  double max_error; /* in the reference's unit, of points and extrema */
   double max_error_position;
   double rms_error;
   double max_extremum_error; /* relative, of the listed extrema; 0 points: NaN */
@@ -71,10 +72,11 @@ typedef struct lmi_profile_labels {
   const char *position_column, *value_column; /* of the CSV: "y_m", "velocity_x_m_per_s" */
 } lmi_profile_labels;
 
-/* Writes BASE.csv and BASE.gp, BASE-reference.csv where a reference is given (in SI by `scale`, with the computed value and the
- * error beside each point), and BASE.png by gnuplot. Without gnuplot a remark is logged and *has_picture (may be NULL) is
- * false. Errors: FILE, MEMORY. */
-LAMINA_NODISCARD lamina_status lmi_profile_write(const lmi_profile *profile, const char *base, const lmi_profile_labels *labels,
-                                                 const lmi_reference *reference, lmi_profile_scale scale, bool *has_picture);
+/* Writes BASE.csv and BASE.gp, BASE-reference.csv where a reference is given (in SI by `scale`, with the computed value
+ * and the error beside each point), and BASE.png by gnuplot. Without gnuplot a remark is logged and *has_picture (may
+ * be NULL) is false. Errors: FILE, MEMORY. */
+LAMINA_NODISCARD lamina_status lmi_profile_write(const lmi_profile *profile, const char *base,
+                                                 const lmi_profile_labels *labels, const lmi_reference *reference,
+                                                 lmi_profile_scale scale, bool *has_picture);
 
 #endif

@@ -17,19 +17,19 @@ typedef struct lmi_reference_extremum {
 } lmi_reference_extremum;
 
 typedef struct lmi_reference {
-  const char *name;   /* "ghia-re1000-u" */
-  const char *title;  /* "Ghia, Ghia and Shin 1982, Re 1000" */
-  int dimension;      /* 2 or 3 */
+  const char *name;  /* "ghia-re1000-u" */
+  const char *title; /* "Ghia, Ghia and Shin 1982, Re 1000" */
+  int dimension;     /* 2 or 3 */
   double reynolds;
-  int component;      /* of the velocity: 0, 1, 2 */
-  int axis;           /* the line runs along it */
-  double through[3];  /* a point on the line, in lengths */
+  int component;                     /* of the velocity: 0, 1, 2 */
+  int axis;                          /* the line runs along it */
+  double through[3];                 /* a point on the line, in lengths */
   const lmi_reference_point *points; /* by rising position */
   size_t point_count;
   const lmi_reference_extremum *extrema;
   size_t extremum_count;
-  double gate;          /* largest deviation at a point, in reference speeds; 0: only the extrema are judged */
-  double extremum_gate; /* largest relative deviation of an extremum; 0: not judged */
+  double gate;                  /* largest deviation at a point, in reference speeds; 0: only the extrema are judged */
+  double extremum_gate;         /* largest relative deviation of an extremum; 0: not judged */
   const char *excluded_because; /* NULL when no point is excluded */
 } lmi_reference;
 
