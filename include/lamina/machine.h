@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine's memory and processors can do, measured. Each probe sets up its own arrays, repeats its work and gives
- * median, least and greatest; bytes are those that the program names (an ordinary store to a line that is not in a cache makes
- * the hardware read it first, which is not counted).
+/* What this machine's memory and processors can do, measured. Each probe sets up its own arrays, repeats its work and
+ * gives median, least and greatest; bytes are those that the program names (an ordinary store to a line that is not in
+ * a cache makes the hardware read it first, which is not counted).
  *
  *   lamina_stream_probe probe = lamina_stream_probe_default();
  *   probe.streams = 19;
@@ -11,8 +11,8 @@
  *   if (lamina_machine_stream_ceiling(context, &probe, &ceiling) == LAMINA_OK)
  *     printf("%.1f GB/s\n", ceiling.gb_per_s.median);
  *
- * A probe binds its threads for the time of the call and gives the caller's thread its old binding back. Anything else that
- * runs at the same time shows in the numbers. */
+ * A probe binds its threads for the time of the call and gives the caller's thread its old binding back. Anything else
+ * that runs at the same time shows in the numbers. */
 #ifndef LAMINA_MACHINE_H
 #define LAMINA_MACHINE_H
 
@@ -33,29 +33,31 @@ typedef struct lamina_spread {
 
 enum { LAMINA_NODE_ANY = -1 };
 
-/* Where a probe runs: `cpu_node` binds the threads to the processors of that NUMA node, `memory_node` its arrays to that
- * node's memory. LAMINA_NODE_ANY leaves the choice to the system. Node numbers are the system's own and may have holes. */
+/* Where a probe runs: `cpu_node` binds the threads to the processors of that NUMA node, `memory_node` its arrays to
+ * that node's memory. LAMINA_NODE_ANY leaves the choice to the system. Node numbers are the system's own and may have
+ * holes. */
 typedef struct lamina_placement {
   int cpu_node, memory_node;
 } lamina_placement;
 
 typedef struct lamina_bandwidth {
-  lamina_spread gb_per_s;        /* 1e9 bytes a second, read plus written */
+  lamina_spread gb_per_s;         /* 1e9 bytes a second, read plus written */
   lamina_spread million_elements; /* million elements (cells, for streams) a second */
-  uint64_t array_bytes;          /* memory that was worked on */
+  uint64_t array_bytes;           /* memory that was worked on */
   int threads, repetitions;
-  bool placed;                   /* false: a memory node was asked for and the pages are not (all) there */
+  bool placed; /* false: a memory node was asked for and the pages are not (all) there */
 } lamina_bandwidth;
 
-/* `streams` arrays of `cells` elements, all read and then all written in place in one pass: what a lattice-Boltzmann step in
- * place does to memory, without its arithmetic. It is the ceiling of the solver. */
+/* `streams` arrays of `cells` elements, all read and then all written in place in one pass: what a lattice-Boltzmann
+ * step in place does to memory, without its arithmetic. It is the ceiling of the solver. */
 typedef struct lamina_stream_probe {
-  int streams;           /* 1, 9, 19 or 27; default 19 */
-  int element_bytes;     /* 4 or 8; default 4 */
-  lamina_index cells;    /* >= 1; default 256^3 */
+  int streams;              /* 1, 9, 19 or 27; default 19 */
+  int element_bytes;        /* 4 or 8; default 4 */
+  lamina_index cells;       /* >= 1; default 256^3 */
   lamina_index plane_cells; /* cells of one plane for LAMINA_LAYOUT_PLANE; 0: cells^(2/3). Ignored for SoA */
-  lamina_layout layout;  /* LAMINA_LAYOUT_SOA (each stream one array) or LAMINA_LAYOUT_PLANE (all streams of a plane together) */
-  int threads;           /* 0: the context's */
+  lamina_layout
+    layout;    /* LAMINA_LAYOUT_SOA (each stream one array) or LAMINA_LAYOUT_PLANE (all streams of a plane together) */
+  int threads; /* 0: the context's */
   int repetitions;       /* 1 to 1000; default 7 */
   int skew_lines;        /* cache lines added between the bases of two streams, 0 to 4096; default 5 */
   int prefetch_elements; /* software prefetch distance, 0 (none) to 65536; default 64 */
@@ -65,16 +67,17 @@ typedef struct lamina_stream_probe {
 
 LAMINA_API lamina_stream_probe lamina_stream_probe_default(void);
 
-/* Errors: ARGUMENT, MEMORY (also when the arrays exceed what this machine or its cgroup has left; nothing is allocated then). */
+/* Errors: ARGUMENT, MEMORY (also when the arrays exceed what this machine or its cgroup has left; nothing is allocated
+ * then). */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_machine_stream_ceiling(lamina_context *context,
                                                                         const lamina_stream_probe *probe,
                                                                         lamina_bandwidth *result);
 
 /* X(enumerator, value, name, bytes read plus written per byte of one array, text) */
-#define LAMINA_TRAFFIC_LIST(X)                                                                     \
-  X(LAMINA_TRAFFIC_READ, 0, "read", 1, "every byte read once")                                     \
-  X(LAMINA_TRAFFIC_WRITE, 1, "write", 1, "every byte written once with ordinary stores")           \
-  X(LAMINA_TRAFFIC_COPY, 2, "copy", 2, "one array into another with ordinary stores")              \
+#define LAMINA_TRAFFIC_LIST(X)                                                                      \
+  X(LAMINA_TRAFFIC_READ, 0, "read", 1, "every byte read once")                                      \
+  X(LAMINA_TRAFFIC_WRITE, 1, "write", 1, "every byte written once with ordinary stores")            \
+  X(LAMINA_TRAFFIC_COPY, 2, "copy", 2, "one array into another with ordinary stores")               \
   X(LAMINA_TRAFFIC_COPY_STREAMING, 3, "copy_streaming", 2, "copy with stores that pass the caches") \
   X(LAMINA_TRAFFIC_UPDATE, 4, "update", 2, "every element read and written back")
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every command and every benchmark, in the order in which help lists them. X(name) stands for lmi_command_name, defined in
- * cmd_name.c, and for lmi_bench_name, defined in bench_name.c. */
+/* Every command and every benchmark, in the order in which help lists them. X(name) stands for lmi_command_name,
+ * defined in cmd_name.c, and for lmi_bench_name, defined in bench_name.c. */
 #ifndef LMI_COMMAND_LIST_H
 #define LMI_COMMAND_LIST_H
 
 #define LMI_COMMAND_LIST(X)                                                                                            \
+  X(bench)                                                                                                             \
+  X(machine)                                                                                                           \
   X(help)
 
-#define LMI_BENCH_LIST(X)
+#define LMI_BENCH_LIST(X) X(machine)
 
 #endif

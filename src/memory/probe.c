@@ -42,8 +42,10 @@ lamina_status lmi_probe_site_open(lamina_context *ctx, lamina_placement placemen
   if (node != LAMINA_NODE_ANY) {
     const hwloc_obj_t object = node >= 0 ? hwloc_get_numanode_obj_by_os_index(site->topology, (unsigned)node) : NULL;
     if (object == NULL || object->attr->numanode.local_memory == 0)
-      LMI_TRY_GOTO(status, lmi_fail(ctx, LAMINA_ERROR_ARGUMENT, "NUMA node %d %s", node,
-                                    object == NULL ? "does not exist" : "has no memory"), cleanup);
+      LMI_TRY_GOTO(status,
+                   lmi_fail(ctx, LAMINA_ERROR_ARGUMENT, "NUMA node %d %s", node,
+                            object == NULL ? "does not exist" : "has no memory"),
+                   cleanup);
   }
 cleanup:
   if (status != LAMINA_OK)
@@ -196,9 +198,8 @@ static int by_size(const void *a, const void *b)
 lamina_spread lmi_spread_of(double *values, size_t count)
 {
   qsort(values, count, sizeof *values, by_size);
-  return (lamina_spread){.median = 0.5 * (values[(count - 1) / 2] + values[count / 2]),
-                         .low = values[0],
-                         .high = values[count - 1]};
+  return (lamina_spread){
+    .median = 0.5 * (values[(count - 1) / 2] + values[count / 2]), .low = values[0], .high = values[count - 1]};
 }
 
 lamina_spread lmi_spread_rate(double amount, lamina_spread seconds)

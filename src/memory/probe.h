@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the probes share: arrays that lie where they were asked for, threads that run where they were asked to, repetitions. */
+/* What the probes share: arrays that lie where they were asked for, threads that run where they were asked to,
+ * repetitions. */
 #ifndef LMI_PROBE_H
 #define LMI_PROBE_H
 
@@ -18,11 +19,12 @@ typedef struct lmi_probe_site {
 } lmi_probe_site;
 
 /* Errors: ARGUMENT for a node that does not exist, has no processors (cpu_node) or no memory (memory_node). */
-LAMINA_NODISCARD lamina_status lmi_probe_site_open(lamina_context *ctx, lamina_placement placement, lmi_probe_site *site);
+LAMINA_NODISCARD lamina_status lmi_probe_site_open(lamina_context *ctx, lamina_placement placement,
+                                                   lmi_probe_site *site);
 void lmi_probe_site_close(lmi_probe_site *site);
 
-/* Binds the calling thread, the `index`-th of a probe, to one processor of the site, and gives the binding it had; the thread
- * hands that back to lmi_probe_unbind. A refusal leaves the thread where it was. */
+/* Binds the calling thread, the `index`-th of a probe, to one processor of the site, and gives the binding it had; the
+ * thread hands that back to lmi_probe_unbind. A refusal leaves the thread where it was. */
 hwloc_bitmap_t lmi_probe_bind(const lmi_probe_site *site, int index);
 void lmi_probe_unbind(const lmi_probe_site *site, hwloc_bitmap_t before);
 
@@ -51,10 +53,10 @@ typedef struct lmi_probe_plan {
   int threads, repetitions;
 } lmi_probe_plan;
 
-/* Seconds of one sweep: a repetition does as many as take about 40 ms. `touch` runs once before, on the same threads, and
- * may be NULL. */
-LAMINA_NODISCARD lamina_status lmi_probe_run(lamina_context *ctx, const lmi_probe_site *site, const lmi_probe_plan *plan,
-                                             lmi_probe_work *touch, lamina_spread *seconds);
+/* Seconds of one sweep: a repetition does as many as take about 40 ms. `touch` runs once before, on the same threads,
+ * and may be NULL. */
+LAMINA_NODISCARD lamina_status lmi_probe_run(lamina_context *ctx, const lmi_probe_site *site,
+                                             const lmi_probe_plan *plan, lmi_probe_work *touch, lamina_spread *seconds);
 
 /* Median, least and greatest; sorts the values. */
 lamina_spread lmi_spread_of(double *values, size_t count);

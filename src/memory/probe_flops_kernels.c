@@ -53,10 +53,13 @@ static const lmi_flops_kernel *find(const lmi_flops_kernel *rows, size_t count, 
 const lmi_flops_kernel *lmi_flops_kernel_find(int width_bits, int element_bytes, const char **reason)
 {
   static const lmi_flops_kernel table[] = {
-    {0, 4, 24, scalar_float},        {0, 8, 24, scalar_double},
-    {128, 4, 24 * 4, wide128_float}, {128, 8, 24 * 2, wide128_double},
+    {0, 4, 24, scalar_float},
+    {0, 8, 24, scalar_double},
+    {128, 4, 24 * 4, wide128_float},
+    {128, 8, 24 * 2, wide128_double},
 #if defined(__AVX__) /* elsewhere the compiler would make two narrower ones of each */
-    {256, 4, 24 * 8, wide256_float}, {256, 8, 24 * 4, wide256_double},
+    {256, 4, 24 * 8, wide256_float},
+    {256, 8, 24 * 4, wide256_double},
 #endif
   };
   *reason = "this build has no vectors of that width";

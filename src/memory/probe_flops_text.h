@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of one multiply-add kernel; no guard: included once for each width and type. Needs LMK_VALUE (a scalar or vector
- * type), LMK_SUM(v) (a double from it) and LMK_KERNEL (the function's name). Twelve chains cover the latency of a fused
- * multiply-add on two ports (5 cycles x 2) without running out of registers. The compiler may contract here: that is the
- * point. 24 flops a lane and round. */
+/* The text of one multiply-add kernel; no guard: included once for each width and type. Needs LMK_VALUE (a scalar or
+ * vector type), LMK_SUM(v) (a double from it) and LMK_KERNEL (the function's name). Twelve chains cover the latency of
+ * a fused multiply-add on two ports (5 cycles x 2) without running out of registers. The compiler may contract here:
+ * that is the point. 24 flops a lane and round. */
 static double LMK_KERNEL(int64_t rounds, double factor)
 {
   const LMK_VALUE by = (LMK_VALUE){0} + (LMK_REAL)factor, add = (LMK_VALUE){0} + (LMK_REAL)(1.0 - factor);

@@ -2,9 +2,9 @@
 #include "probe_kernels.h"
 
 /* X(streams, type, bytes of one element) */
-#define LMK_STREAM_SHAPES(X)                                                                       \
-  X(1, float, 4) X(1, double, 8) X(9, float, 4) X(9, double, 8) X(19, float, 4) X(19, double, 8)   \
-  X(27, float, 4) X(27, double, 8)
+#define LMK_STREAM_SHAPES(X) \
+  X(1, float, 4)             \
+  X(1, double, 8) X(9, float, 4) X(9, double, 8) X(19, float, 4) X(19, double, 8) X(27, float, 4) X(27, double, 8)
 
 #define LMK_STREAMS 1
 #define LMK_REAL float

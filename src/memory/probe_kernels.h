@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inner loops of the probes. They are compiled apart from the rest (x86-64-v3, contraction off, no library calls in place
- * of loops): see CMakeLists.txt. Each states its bytes where it is defined. */
+/* The inner loops of the probes. They are compiled apart from the rest (x86-64-v3, contraction off, no library calls in
+ * place of loops): see CMakeLists.txt. Each states its bytes where it is defined. */
 #ifndef LMI_PROBE_KERNELS_H
 #define LMI_PROBE_KERNELS_H
 

@@ -10,9 +10,9 @@ static const double CHASE_SECONDS = 0.05;
 static const uint64_t LOAD_ARRAY_BYTES = (uint64_t)64 << 20;
 
 typedef struct latency_set {
-  char *lines;      /* one pointer in each */
+  char *lines; /* one pointer in each */
   int64_t line_count;
-  char *load;       /* one array for each thread that makes load */
+  char *load;         /* one array for each thread that makes load */
   int64_t load_lines; /* of each */
   lmi_stream_kernel *update;
   atomic_bool stop;
@@ -122,8 +122,8 @@ lamina_status lamina_machine_latency(lamina_context *ctx, const lamina_latency_p
   if (bytes == 0)
     LMI_TRY(lmi_probe_default_bytes(ctx, &bytes));
   latency_set set = {.line_count = (int64_t)(bytes / LMI_LINE_BYTES), .update = lmi_stream_kernel_find(1, 8)};
-  LMI_REQUIRE(ctx, set.line_count >= 2, LAMINA_ERROR_ARGUMENT, "a chase through %llu bytes; at least two lines are needed",
-              (unsigned long long)bytes);
+  LMI_REQUIRE(ctx, set.line_count >= 2, LAMINA_ERROR_ARGUMENT,
+              "a chase through %llu bytes; at least two lines are needed", (unsigned long long)bytes);
   set.load_lines = (int64_t)(LOAD_ARRAY_BYTES / LMI_LINE_BYTES);
 
   lmi_probe_site site;

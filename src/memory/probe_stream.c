@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many streams read and written in place. Two findings shape the layout: bases that lie a multiple of 4 KiB apart compete for
- * the same cache sets, so each base is moved on by a few lines; and the hardware prefetchers follow fewer streams than a
- * lattice has, so the kernel prefetches for itself. */
+/* Many streams read and written in place. Two findings shape the layout: bases that lie a multiple of 4 KiB apart
+ * compete for the same cache sets, so each base is moved on by a few lines; and the hardware prefetchers follow fewer
+ * streams than a lattice has, so the kernel prefetches for itself. */
 #include "probe.h"
 #include "probe_kernels.h"
 
@@ -14,7 +14,7 @@ typedef struct stream_set {
   lmi_stream_kernel *kernel;
   char *base;
   int streams, element_bytes;
-  int64_t lines, plane_lines;         /* of one stream */
+  int64_t lines, plane_lines;          /* of one stream */
   ptrdiff_t stream_bytes, plane_bytes; /* from one stream (of a plane), from one plane to the next */
   int prefetch;
 } stream_set;
@@ -69,8 +69,8 @@ static size_t lay_out(const lamina_stream_probe *probe, stream_set *set)
   set->prefetch = probe->prefetch_elements;
   set->plane_lines = round_up(plane, line_elements) / line_elements;
   set->lines = round_up(probe->cells, line_elements) / line_elements;
-  set->stream_bytes = (ptrdiff_t)(round_up(set->plane_lines * LMI_LINE_BYTES, PAGE_BYTES) +
-                                  (int64_t)probe->skew_lines * LMI_LINE_BYTES);
+  set->stream_bytes =
+    (ptrdiff_t)(round_up(set->plane_lines * LMI_LINE_BYTES, PAGE_BYTES) + (int64_t)probe->skew_lines * LMI_LINE_BYTES);
   set->plane_bytes = set->stream_bytes * probe->streams;
   const int64_t planes = (set->lines + set->plane_lines - 1) / set->plane_lines;
   return (size_t)(planes * set->plane_bytes);
@@ -122,7 +122,8 @@ static void touch_work(void *user, int thread, int threads, int64_t sweeps)
   for_runs(user, thread, threads, touch_run);
 }
 
-lamina_status lamina_machine_stream_ceiling(lamina_context *ctx, const lamina_stream_probe *probe, lamina_bandwidth *result)
+lamina_status lamina_machine_stream_ceiling(lamina_context *ctx, const lamina_stream_probe *probe,
+                                            lamina_bandwidth *result)
 {
   *result = (lamina_bandwidth){0};
   int threads = probe->threads;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of the in-place stream kernels; no guard: probe_kernels.c includes it once for each number of streams and type.
- * Needs LMK_STREAMS, LMK_REAL and LMK_KERNEL (the function's name).
+/* The text of the in-place stream kernels; no guard: probe_kernels.c includes it once for each number of streams and
+ * type. Needs LMK_STREAMS, LMK_REAL and LMK_KERNEL (the function's name).
  *
- * Per element and stream: one read, one write (2 sizeof(LMK_REAL) bytes), 2 flops. All streams of an element are read before
- * any is written, and each written value needs the opposite stream too, as in a collision, so that the compiler cannot fall
- * back to one stream after the other. The mean keeps the values where they are, however often it is taken. */
+ * Per element and stream: one read, one write (2 sizeof(LMK_REAL) bytes), 2 flops. All streams of an element are read
+ * before any is written, and each written value needs the opposite stream too, as in a collision, so that the compiler
+ * cannot fall back to one stream after the other. The mean keeps the values where they are, however often it is taken.
+ */
 #define LMK_LINE (64 / (int)sizeof(LMK_REAL))
 
 static inline __attribute__((always_inline)) void LMK_CELL(LMK_REAL *first, ptrdiff_t stride, ptrdiff_t at)

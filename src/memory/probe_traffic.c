@@ -59,19 +59,11 @@ static void one_sweep(const traffic_set *set, int64_t begin, int64_t lines)
 {
   char *a = set->a + begin * LMI_LINE_BYTES;
   switch (set->traffic) {
-  case LAMINA_TRAFFIC_READ:
-    keep(lmi_kernel_read(a, lines));
-    break;
-  case LAMINA_TRAFFIC_WRITE:
-    lmi_kernel_write(a, lines);
-    break;
-  case LAMINA_TRAFFIC_UPDATE:
-    set->update(a, 0, lines, 64);
-    break;
+  case LAMINA_TRAFFIC_READ: keep(lmi_kernel_read(a, lines)); break;
+  case LAMINA_TRAFFIC_WRITE: lmi_kernel_write(a, lines); break;
+  case LAMINA_TRAFFIC_UPDATE: set->update(a, 0, lines, 64); break;
   case LAMINA_TRAFFIC_COPY:
-  case LAMINA_TRAFFIC_COPY_STREAMING:
-    set->copy(set->b + begin * LMI_LINE_BYTES, a, lines);
-    break;
+  case LAMINA_TRAFFIC_COPY_STREAMING: set->copy(set->b + begin * LMI_LINE_BYTES, a, lines); break;
   }
 }
 
@@ -109,7 +101,8 @@ lamina_status lamina_machine_traffic(lamina_context *ctx, const lamina_traffic_p
   LMI_REQUIRE(ctx, set.lines >= threads, LAMINA_ERROR_ARGUMENT, "an array of %llu bytes has less than a line a thread",
               (unsigned long long)bytes);
 
-  /* One allocation for both arrays, so that what is left is checked for both. The second begins a few lines past a page. */
+  /* One allocation for both arrays, so that what is left is checked for both. The second begins a few lines past a
+   * page. */
   const size_t second = (size_t)bytes + 4096 - bytes % 4096 + 5 * LMI_LINE_BYTES;
   lmi_probe_site site;
   lmi_probe_array array = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small text files of /proc and /sys, read below a root prefix ("" on a live machine), so that a recorded machine is a folder.
- * hwloc could be pointed to such a folder only through the environment of the whole process; docs/dev/decisions has the page. */
+/* Small text files of /proc and /sys, read below a root prefix ("" on a live machine), so that a recorded machine is a
+ * folder. hwloc could be pointed to such a folder only through the environment of the whole process; docs/dev/decisions
+ * has the page. */
 #ifndef LMI_SYSFS_H
 #define LMI_SYSFS_H
 
@@ -23,7 +24,8 @@ typedef struct lmi_id_list {
 
 LAMINA_NODISCARD lamina_status lmi_id_list_parse(lamina_context *ctx, const char *text, lmi_id_list *list);
 /* As parse, of a file; an empty list when there is none. */
-LAMINA_NODISCARD lamina_status lmi_id_list_read(lamina_context *ctx, const char *root, const char *path, lmi_id_list *list);
+LAMINA_NODISCARD lamina_status lmi_id_list_read(lamina_context *ctx, const char *root, const char *path,
+                                                lmi_id_list *list);
 bool lmi_id_list_has(const lmi_id_list *list, int id);
 void lmi_id_list_free(lamina_context *ctx, lmi_id_list *list);
 
