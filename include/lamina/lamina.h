@@ -5,6 +5,8 @@
 
 #include <lamina/case.h>
 #include <lamina/context.h>
+#include <lamina/features.h>
+#include <lamina/host.h>
 #include <lamina/machine.h>
 #include <lamina/solver.h>
 #include <lamina/status.h>
