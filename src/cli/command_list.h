@@ -4,9 +4,10 @@
 #ifndef LMI_COMMAND_LIST_H
 #define LMI_COMMAND_LIST_H
 
-#define LMI_COMMAND_LIST(X)                                                                                            \
-  X(bench)                                                                                                             \
-  X(machine)                                                                                                           \
+#define LMI_COMMAND_LIST(X) \
+  X(bench)                  \
+  X(doctor)                 \
+  X(machine)                \
   X(help)
 
 #define LMI_BENCH_LIST(X) X(machine)
