@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "replay.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum { LINE_BYTES = 64, LINE_BITS = 6 };
+
+/* The run of accesses to one line that is going on: it is counted for its page when another line is touched. */
+typedef struct run {
+  uint64_t line_address; /* 1: none, no line begins there */
+  uint64_t length;
+  lmt_page *page;
+  uint32_t *way;
+} run;
+
+static inline void end_run(run *current)
+{
+  current->page->accesses += current->length;
+  current->length = 0;
+}
+
+static inline void begin_run(lmt_model *model, run *current, uint64_t address)
+{
+  const uint32_t id = lmt_page_id(model->table, address);
+  end_run(current);
+  current->page = &model->table->pages[id];
+  current->line_address = address & ~(uint64_t)(LINE_BYTES - 1);
+  if (UNLIKELY(current->page->accesses == 0))
+    lmt_page_touched(model->table, id);
+  current->way = lmt_l1_access(model, id << LINE_BITS | ((uint32_t)(address >> LINE_BITS) & 63), address);
+}
+
+static inline void touch(lmt_model *model, run *current, uint64_t address, bool is_write, uint32_t count)
+{
+  if (!(LIKELY((address & ~(uint64_t)(LINE_BYTES - 1)) == current->line_address)))
+    begin_run(model, current, address);
+  current->length += count;
+  if (is_write && !(*current->way & LMT_DIRTY))
+    *current->way |= LMT_DIRTY;
+}
+
+/* An access that crosses into the next line touches both, and counts once, where it begins. */
+static void touch_access(lmt_model *model, run *current, uint64_t address, const lmt_access *access)
+{
+  touch(model, current, address, access->is_write, 1);
+  if (current->page->mixed != 0)
+    model->table->objects[model->table->granules[current->page->mixed][lmt_granule(address)]].accesses++;
+  if ((address & (LINE_BYTES - 1)) + access->bytes > LINE_BYTES)
+    touch(model, current, (address | (LINE_BYTES - 1)) + 1, access->is_write, 0);
+}
+
+/* A group that crosses a line, or lies in a page of several objects: one access after the other. */
+static __attribute__((noinline)) void touch_each(lmt_model *model, run *current, const lmt_block *block,
+                                                 const lmt_group *group, uint64_t slot)
+{
+  const lmt_access *access = block->accesses + group->first;
+  for (uint32_t i = 0; i < group->count; i++)
+    touch_access(model, current, slot + (uint64_t)(int64_t)access[i].delta, &access[i]);
+}
+
+/* One look-up for the group. A page of several objects is seen only after the look-up: its accesses are then credited one by
+ * one. */
+static inline void touch_group(lmt_model *model, run *current, const lmt_block *block, const lmt_group *group,
+                               const uint64_t *slots)
+{
+  const uint64_t slot = slots[group->slot];
+  const uint64_t address = slot + (uint64_t)(int64_t)group->delta;
+  if (UNLIKELY((group->flags & LMT_GROUP_GUARDED) && slot == 0))
+    return;
+  if (UNLIKELY((address & (LINE_BYTES - 1)) + group->span > LINE_BYTES)) {
+    touch_each(model, current, block, group, slot);
+    return;
+  }
+  touch(model, current, address, group->flags & LMT_GROUP_WRITES, group->count);
+  if (UNLIKELY(current->page->mixed != 0)) {
+    const uint16_t *granules = model->table->granules[current->page->mixed];
+    const lmt_access *access = block->accesses + group->first;
+    for (uint32_t i = 0; i < group->count; i++)
+      model->table->objects[granules[lmt_granule(slot + (uint64_t)(int64_t)access[i].delta)]].accesses++;
+  }
+}
+
+static void add_lanes(uint64_t *sums, __m256i lanes)
+{
+  uint32_t lane[LMT_LANES];
+  _mm256_storeu_si256((__m256i *)(void *)lane, lanes);
+  for (int i = 0; i < LMT_LANES; i++)
+    sums[i] += lane[i];
+}
+
+void lmt_replay(lmt_model *model, const uint64_t *word, const uint64_t *end, lmt_work *work)
+{
+  lmt_page nowhere = {0};
+  uint32_t no_way = 0;
+  run current = {.line_address = 1, .page = &nowhere, .way = &no_way};
+  __m256i statics = _mm256_setzero_si256(), flops = _mm256_setzero_si256();
+  while (word < end) {
+    const lmt_block *block = (const lmt_block *)*word++;
+    statics = _mm256_add_epi32(statics, _mm256_load_si256((const __m256i *)(const void *)block->statics));
+    if (block->has_flops)
+      flops = _mm256_add_epi32(flops, _mm256_load_si256((const __m256i *)(const void *)block->flops));
+    const lmt_group *group = block->groups, *last = group + block->group_count;
+    for (; group < last; group++)
+      touch_group(model, &current, block, group, word);
+    word += block->slot_count;
+  }
+  end_run(&current);
+  lmt_model_flush(model);
+  add_lanes(work->statics, statics);
+  add_lanes(work->flops, flops);
+}
