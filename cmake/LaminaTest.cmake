@@ -7,7 +7,8 @@
 #
 # Cases are the names inside cmocka_unit_test*(...) in the sources; editing a source configures again.
 
-add_library(lamina_test_support STATIC ${PROJECT_SOURCE_DIR}/tests/support/failing_allocator.c)
+add_library(lamina_test_support STATIC ${PROJECT_SOURCE_DIR}/tests/support/failing_allocator.c
+  ${PROJECT_SOURCE_DIR}/tests/support/recorded.c)
 target_include_directories(lamina_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(lamina_test_support PUBLIC lamina_build_flags lamina_static_library lamina_dep::cmocka)
 

@@ -32,10 +32,10 @@ lamina_status lmi_call_open(lmi_call *call, int threads)
 lamina_status lmi_print_json(lmi_call *call, json_t *object)
 {
   LMI_REQUIRE(call->ctx, object != NULL, LAMINA_ERROR_MEMORY, "not enough memory for the JSON output");
-  const int failed = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+  const bool is_printed =
+    json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 && putchar('\n') != EOF;
   json_decref(object);
-  LMI_REQUIRE(call->ctx, failed == 0 && putchar('\n') != EOF, LAMINA_ERROR_FILE,
-              "the JSON output could not be written");
+  LMI_REQUIRE(call->ctx, is_printed || ferror(stdout), LAMINA_ERROR_SYSTEM, "the result cannot be written as JSON");
   return LAMINA_OK;
 }
 

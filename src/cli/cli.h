@@ -150,7 +150,8 @@ extern const lmi_command *const lmi_commands[];
 /* Creates call->ctx, whose remarks go to stderr as "lamina: ...". threads 0: every usable processor. */
 LAMINA_NODISCARD lamina_status lmi_call_open(lmi_call *call, int threads);
 
-/* Prints `object` on stdout, indented, and releases it; an `object` of NULL means jansson ran out of memory. */
+/* Prints `object` on stdout, indented, and releases it; an `object` of NULL means jansson ran out of memory. A full disk
+ * is told by main(), as for every output. */
 LAMINA_NODISCARD lamina_status lmi_print_json(lmi_call *call, json_t *object);
 
 /* `value` as a JSON real, or null when it is not finite: what was not measured is never 0. */

@@ -114,9 +114,13 @@ static void describe_values(const lmi_option *option, size_t buffer_bytes, char 
   case LMI_KIND_BYTES: snprintf(buffer, buffer_bytes, "a size such as 512MiB or 2GiB%s", bounds); break;
   case LMI_KIND_NUMBER: snprintf(buffer, buffer_bytes, "a number%s", bounds); break;
   case LMI_KIND_CHOICE: {
-    size_t used = (size_t)snprintf(buffer, buffer_bytes, "one of");
+    size_t used = (size_t)snprintf(buffer, buffer_bytes, "%s", option->choices[1] != NULL ? "one of" : "");
     for (size_t i = 0; option->choices[i] != NULL && used < buffer_bytes; i++)
-      used += (size_t)snprintf(buffer + used, buffer_bytes - used, "%s %s", i == 0 ? "" : ",", option->choices[i]);
+      used += (size_t)snprintf(buffer + used, buffer_bytes - used, "%s%s",
+                               i > 0      ? ", "
+                               : used > 0 ? " "
+                                          : "",
+                               option->choices[i]);
     break;
   }
   case LMI_KIND_FLAG:
