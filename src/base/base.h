@@ -17,24 +17,24 @@
 
 #define LMI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 
-#define LMI_TRY(call)                                                                              \
-  do {                                                                                             \
-    const lamina_status lmi_try_status = (call);                                                   \
-    if (lmi_try_status != LAMINA_OK)                                                               \
-      return lmi_try_status;                                                                       \
+#define LMI_TRY(call)                            \
+  do {                                           \
+    const lamina_status lmi_try_status = (call); \
+    if (lmi_try_status != LAMINA_OK)             \
+      return lmi_try_status;                     \
   } while (0)
 
-#define LMI_TRY_GOTO(status, call, label)                                                          \
-  do {                                                                                             \
-    (status) = (call);                                                                             \
-    if ((status) != LAMINA_OK)                                                                     \
-      goto label;                                                                                  \
+#define LMI_TRY_GOTO(status, call, label) \
+  do {                                    \
+    (status) = (call);                    \
+    if ((status) != LAMINA_OK)            \
+      goto label;                         \
   } while (0)
 
-#define LMI_REQUIRE(ctx, condition, status, ...)                                                   \
-  do {                                                                                             \
-    if (!(condition))                                                                              \
-      return lmi_fail((ctx), (status), __VA_ARGS__);                                               \
+#define LMI_REQUIRE(ctx, condition, status, ...)     \
+  do {                                               \
+    if (!(condition))                                \
+      return lmi_fail((ctx), (status), __VA_ARGS__); \
   } while (0)
 
 #ifdef NDEBUG
@@ -64,8 +64,8 @@ void lmi_log(lamina_context *ctx, lamina_log_level level, const char *format, ..
 
 #define LMI_LINE_BYTES 64u
 
-/* Zeroed array of `count` elements, aligned to a cache line. count * size may overflow: that is a MEMORY error with both
- * numbers in the sentence. count 0 gives a valid pointer. On failure *memory is NULL. */
+/* Zeroed array of `count` elements, aligned to a cache line. count * size may overflow: that is a MEMORY error with
+ * both numbers in the sentence. count 0 gives a valid pointer. On failure *memory is NULL. */
 LAMINA_NODISCARD lamina_status lmi_alloc_array(lamina_context *ctx, size_t count, size_t size, void **memory);
 #define LMI_ALLOC(ctx, count, pointer) lmi_alloc_array((ctx), (count), sizeof **(pointer), (void **)(pointer))
 
@@ -104,10 +104,14 @@ const char *lmi_format_bytes(double bytes, char *buffer);
 bool lmi_parse_double(const char *text, double *value);
 bool lmi_parse_int64(const char *text, int64_t *value);
 
+/* The fewest digits that read back as the same double, with a point in any locale; "nan", "inf", "-inf". `buffer` holds
+ * at least 32 bytes; returns it. */
+const char *lmi_format_double(double value, char *buffer);
+
 /* ---- the processor ---- */
 
-/* UNAVAILABLE with a sentence when this processor cannot run the kernels. Asked where a solver is made: what only measures
- * other programs works everywhere. */
+/* UNAVAILABLE with a sentence when this processor cannot run the kernels. Asked where a solver is made: what only
+ * measures other programs works everywhere. */
 LAMINA_NODISCARD lamina_status lmi_require_kernels(lamina_context *ctx);
 
 /* ---- time ---- */
@@ -128,10 +132,11 @@ typedef struct lmi_symbol {
   bool optional;
 } lmi_symbol;
 
-/* Opens the first of `names` that exists (NULL-terminated list) and fills `table`. UNAVAILABLE with the loader's own text when
- * none opens or a symbol is missing. *handle is released with lmi_library_close. */
-LAMINA_NODISCARD lamina_status lmi_library_open(lamina_context *ctx, const char *const *names, const lmi_symbol *symbols,
-                                                size_t symbol_count, void *table, void **handle);
+/* Opens the first of `names` that exists (NULL-terminated list) and fills `table`. UNAVAILABLE with the loader's own
+ * text when none opens or a symbol is missing. *handle is released with lmi_library_close. */
+LAMINA_NODISCARD lamina_status lmi_library_open(lamina_context *ctx, const char *const *names,
+                                                const lmi_symbol *symbols, size_t symbol_count, void *table,
+                                                void **handle);
 void lmi_library_close(void *handle);
 
 #endif

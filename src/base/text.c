@@ -108,6 +108,26 @@ bool lmi_parse_double(const char *text, double *value)
   return true;
 }
 
+const char *lmi_format_double(double value, char *buffer)
+{
+  if (!isfinite(value)) {
+    snprintf(buffer, 32, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    return buffer;
+  }
+  locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+  const locale_t kept = point != (locale_t)0 ? uselocale(point) : (locale_t)0;
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(buffer, 32, "%.*g", digits, value);
+    if (strtod(buffer, NULL) == value)
+      break;
+  }
+  if (point != (locale_t)0) {
+    uselocale(kept);
+    freelocale(point);
+  }
+  return buffer;
+}
+
 bool lmi_parse_int64(const char *text, int64_t *value)
 {
   char *end = NULL;

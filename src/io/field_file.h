@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields on a uniform box in one HDF5 file of the VTKHDF layout (ImageData): ParaView 5.10 and later, VTK 9.1 and
- * later, h5py and this reader open it. Cell data, x fastest, SI units. A 2D field is one cell thick in z.
+/* Fields on a uniform box in one HDF5 file of the VTKHDF layout (ImageData). Cell data, x fastest, SI units; a 2D field
+ * is one cell thick in z. h5py and this reader open it, and so do VTK from 9.3 and ParaView from 5.12 on; before, their
+ * VTKHDF reader could not read the cell data of an image, and the XDMF index of the series (below) is what to open.
  *
  * A file appears under its name only when it is complete: it is written beside it as NAME.part, synced, renamed. Every
  * plane carries a CRC-32 and the rest of the file is sealed (hdf5_store.h), so a damaged or foreign file is refused
@@ -96,10 +97,11 @@ void lmi_field_file_close(lmi_field_file *file);
 
 /* ---- the files of one run as a film ---- */
 
-/* Adds a file to the time series at `path` ("fields.vtkhdf.series", JSON that ParaView opens since 5.5; VTKHDF itself
- * knows time only since ParaView 5.12). Entries at or after `time` are replaced, so a resumed run ends with the list of
- * an unbroken one. */
-LAMINA_NODISCARD lamina_status lmi_field_series_add(lamina_context *ctx, const char *path, const char *file_name,
-                                                    double time);
+/* Adds a file to the time series of a run: rewrites BASE.xmf (XDMF, which every ParaView and VisIt opens, and which
+ * knows time) and BASE.vtkhdf.series (JSON, for ParaView 5.12 and later). `file_name` is relative to BASE's folder; all
+ * files of a series have the same arrays and cells. Entries at or after the content's time are replaced, so a resumed
+ * run ends with the list of an unbroken one. */
+LAMINA_NODISCARD lamina_status lmi_field_series_add(lamina_context *ctx, const char *base, const char *file_name,
+                                                    const lmi_field_content *content);
 
 #endif

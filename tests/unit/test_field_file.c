@@ -327,31 +327,44 @@ static void survives_failing_allocations(void **state)
   fail_msg("the loop did not end");
 }
 
+static void add_to_series(lamina_context *ctx, const char *base, int i)
+{
+  static const char *const names[] = {"0.vtkhdf", "1.vtkhdf", "2 & 3.vtkhdf"};
+  lmi_field_content at = content;
+  at.frame.time = 0.1 * i;
+  expect_ok(ctx, lmi_field_series_add(ctx, base, names[i], &at));
+}
+
+static void expect_same_file(lamina_context *ctx, const char *path, const char *other, const char *words)
+{
+  char *a = NULL, *b = NULL;
+  size_t a_bytes = 0, b_bytes = 0;
+  expect_ok(ctx, lmi_file_read_all(ctx, path, 1 << 16, &a, &a_bytes));
+  expect_ok(ctx, lmi_file_read_all(ctx, other, 1 << 16, &b, &b_bytes));
+  assert_string_equal(a, b);
+  assert_non_null(strstr(a, words));
+  lmi_free(ctx, a);
+  lmi_free(ctx, b);
+}
+
 static void series_is_that_of_an_unbroken_run(void **state)
 {
   (void)state;
   lamina_context *ctx = make_context();
-  unlink("f.series");
-  unlink("g.series");
-  const char *const names[] = {"0.vtkhdf", "1.vtkhdf", "2.vtkhdf"};
-  for (int i = 0; i < 3; i++)
-    expect_ok(ctx, lmi_field_series_add(ctx, "f.series", names[i], 0.1 * i));
-  for (int i = 0; i < 3; i++)
-    expect_ok(ctx, lmi_field_series_add(ctx, "g.series", names[i], 0.1 * i));
+  unlink("f.vtkhdf.series");
+  unlink("g.vtkhdf.series");
+  for (int i = 0; i < 3; i++) {
+    add_to_series(ctx, "f", i);
+    add_to_series(ctx, "g", i);
+  }
   for (int i = 1; i < 3; i++) // resumed after the first output
-    expect_ok(ctx, lmi_field_series_add(ctx, "g.series", names[i], 0.1 * i));
-  char *f = NULL, *g = NULL;
-  size_t f_bytes = 0, g_bytes = 0;
-  expect_ok(ctx, lmi_file_read_all(ctx, "f.series", 4096, &f, &f_bytes));
-  expect_ok(ctx, lmi_file_read_all(ctx, "g.series", 4096, &g, &g_bytes));
-  assert_string_equal(f, g);
-  assert_non_null(strstr(f, "\"file-series-version\": \"1.0\""));
-  lmi_free(ctx, f);
-  lmi_free(ctx, g);
-  put("h.series", "{\"files\": 3}", 12);
-  assert_int_equal(lmi_field_series_add(ctx, "h.series", "x", 1.0), LAMINA_ERROR_CASE);
-  put("i.series", "{", 1);
-  assert_int_equal(lmi_field_series_add(ctx, "i.series", "x", 1.0), LAMINA_ERROR_CASE);
+    add_to_series(ctx, "g", i);
+  expect_same_file(ctx, "f.vtkhdf.series", "g.vtkhdf.series", "\"file-series-version\": \"1.0\"");
+  expect_same_file(ctx, "f.xmf", "g.xmf", ">2 &amp; 3.vtkhdf:/VTKHDF/CellData/velocity<");
+  put("h.vtkhdf.series", "{\"files\": 3}", 12);
+  assert_int_equal(lmi_field_series_add(ctx, "h", "x", &content), LAMINA_ERROR_CASE);
+  put("i.vtkhdf.series", "{", 1);
+  assert_int_equal(lmi_field_series_add(ctx, "i", "x", &content), LAMINA_ERROR_CASE);
   lamina_context_destroy(ctx);
 }
 

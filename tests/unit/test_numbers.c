@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -65,7 +66,27 @@ static void a_comma_locale_changes_nothing(void **state)
   assert_true(lmi_parse_double("0.5", &value));
   assert_true(value == 0.5);
   assert_false(lmi_parse_double("0,5", &value));
+  char buffer[32];
+  assert_string_equal(lmi_format_double(0.5, buffer), "0.5");
+  assert_string_equal(localeconv()->decimal_point, ","); /* and the caller's locale is back */
+}
+
+static void formats_what_reads_back_the_same(void **state)
+{
+  (void)state;
+  char buffer[32];
+  assert_string_equal(lmi_format_double(0.1, buffer), "0.1");
+  assert_string_equal(lmi_format_double(-3.0, buffer), "-3");
+  assert_string_equal(lmi_format_double(NAN, buffer), "nan");
+  assert_string_equal(lmi_format_double(-INFINITY, buffer), "-inf");
+  const double values[] = {1.0 / 3.0, 0.1 + 0.2, 4.9e-324, -1.7976931348623157e308, 123456789.125};
+  for (size_t i = 0; i < LMI_COUNT(values); i++) {
+    double back = 0;
+    assert_true(lmi_parse_double(lmi_format_double(values[i], buffer), &back));
+    assert_true(back == values[i]);
+  }
 }
 
 LMI_TEST_MAIN(cmocka_unit_test(refuses_what_is_not_one_number), cmocka_unit_test(reads_numbers_exactly),
-              cmocka_unit_test(integers_end_at_64_bits), cmocka_unit_test(a_comma_locale_changes_nothing))
+              cmocka_unit_test(integers_end_at_64_bits), cmocka_unit_test(a_comma_locale_changes_nothing),
+              cmocka_unit_test(formats_what_reads_back_the_same))
