@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lattice-Boltzmann solver on a dense box of cells. Everything here is in lattice units (dx = dt = 1, cs^2 = 1/3, density
- * about 1); case files and SI units are lamina/case.h's affair.
+/* The lattice-Boltzmann solver on a dense box of cells. Everything here is in lattice units (dx = dt = 1, cs^2 = 1/3,
+ * density about 1); case files and SI units are lamina/case.h's affair.
  *
  *   lamina_solver_options options = lamina_solver_options_default();
  *   options.cells = (lamina_int3){128, 128, 128};
@@ -13,8 +13,8 @@
  *
  * Layout, streaming, partitions, threads and overlap change no bit of any result (same lattice, collision, precision).
  *
- * In two dimensions (d2q9) cells.z is 1 and the box lies in the x-y plane. Cell (i, j, k) has its centre at (i + 1/2, j + 1/2,
- * k + 1/2); walls lie on the faces of the box, half a cell from the outermost centres. */
+ * In two dimensions (d2q9) cells.z is 1 and the box lies in the x-y plane. Cell (i, j, k) has its centre at (i + 1/2, j
+ * + 1/2, k + 1/2); walls lie on the faces of the box, half a cell from the outermost centres. */
 #ifndef LAMINA_SOLVER_H
 #define LAMINA_SOLVER_H
 
@@ -29,6 +29,8 @@ extern "C" {
 
 typedef struct lamina_solver lamina_solver;
 
+enum { LAMINA_MAX_DEVICES = 16 };
+
 /* The six sides of the box, in the order of the arrays below. Opposite faces differ in the lowest bit. */
 typedef enum lamina_face_index {
   LAMINA_FACE_X_LOW,
@@ -40,8 +42,9 @@ typedef enum lamina_face_index {
   LAMINA_FACE_COUNT,
 } lamina_face_index;
 
-/* Half-way bounce-back with the wall's velocity (0: at rest), or the opposite face joined to this one (both must say so).
- * A link that crosses two walls at once counts as at rest, which keeps the mass of a closed cavity (lbm-spec section 5). */
+/* Half-way bounce-back with the wall's velocity (0: at rest), or the opposite face joined to this one (both must say
+ * so). A link that crosses two walls at once counts as at rest, which keeps the mass of a closed cavity (lbm-spec
+ * section 5). */
 typedef enum lamina_face_kind { LAMINA_FACE_PERIODIC, LAMINA_FACE_WALL } lamina_face_kind;
 
 typedef struct lamina_face {
@@ -50,19 +53,22 @@ typedef struct lamina_face {
 } lamina_face;
 
 typedef struct lamina_solver_options {
-  lamina_int3 cells;        /* each >= 1; product below 2^40 */
-  lamina_lattice lattice;   /* default d3q19 */
-  lamina_collision collision; /* default bgk */
-  lamina_precision precision; /* default f32; populations are stored shifted, f - w */
-  lamina_layout layout;     /* default plane order */
-  lamina_streaming streaming; /* default Esoteric Pull */
-  double omega;             /* 1/tau in (0, 2); shear viscosity = (1/omega - 1/2)/3 */
-  double magic;             /* TRT: (1/omega+ - 1/2)(1/omega- - 1/2) > 0; default 3/16 */
-  double smagorinsky;       /* constant C, 0.1 to 0.2; default 0.16 */
-  lamina_real3 force;       /* body force density (Guo 2002), lattice units */
+  lamina_int3 cells;                    /* each >= 1; product below 2^40 */
+  lamina_lattice lattice;               /* default d3q19 */
+  lamina_collision collision;           /* default bgk */
+  lamina_precision precision;           /* default f32; populations are stored shifted, f - w */
+  lamina_layout layout;                 /* default plane order */
+  lamina_streaming streaming;           /* default Esoteric Pull */
+  double omega;                         /* 1/tau in (0, 2); shear viscosity = (1/omega - 1/2)/3 */
+  double magic;                         /* TRT: (1/omega+ - 1/2)(1/omega- - 1/2) > 0; default 3/16 */
+  double smagorinsky;                   /* constant C, 0.1 to 0.2; default 0.16 */
+  lamina_real3 force;                   /* body force density (Guo 2002), lattice units */
   lamina_face faces[LAMINA_FACE_COUNT]; /* default: periodic */
-  int partitions;           /* slabs along the last axis; 0: one. Any number up to the planes of that axis */
-  bool no_overlap;          /* wait for messages before computing anything */
+  int partitions;                  /* slabs along the last axis; 0: one. Any number up to the planes of that axis */
+  bool no_overlap;                 /* wait for messages before computing anything */
+  lamina_backend backend;          /* default cpu */
+  int devices[LAMINA_MAX_DEVICES]; /* ordinals of an accelerator backend, slabs dealt out in turn */
+  int device_count;                /* 0: device 0 */
 } lamina_solver_options;
 
 LAMINA_API lamina_solver_options lamina_solver_options_default(void);
@@ -72,27 +78,28 @@ LAMINA_API uint64_t lamina_solver_memory_estimate(const lamina_solver_options *o
 
 /* Creates a solver at rest: density 1, velocity 0. The context must outlive it; options are copied.
  * Errors: ARGUMENT (which option, its value, what is allowed), MEMORY. On failure *solver is NULL. */
-LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_create(lamina_context *context, const lamina_solver_options *options,
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_create(lamina_context *context,
+                                                               const lamina_solver_options *options,
                                                                lamina_solver **solver);
 LAMINA_API void lamina_solver_destroy(lamina_solver *solver);
 
 LAMINA_API const lamina_solver_options *lamina_solver_get_options(const lamina_solver *solver);
 
-/* State of one cell for lamina_solver_initialise. `gradient[a][b]` = d u_b / d x_a sets the non-equilibrium part to first
- * order (f_neq = -3 w rho tau c_a c_b d_a u_b); leave it zero for plain equilibrium. */
+/* State of one cell for lamina_solver_initialise. `gradient[a][b]` = d u_b / d x_a sets the non-equilibrium part to
+ * first order (f_neq = -3 w rho tau c_a c_b d_a u_b); leave it zero for plain equilibrium. */
 typedef struct lamina_cell_state {
   double density; /* about 1; pressure = density / 3 */
   double velocity[3];
   double gradient[3][3];
 } lamina_cell_state;
 
-/* Fills `state` (given as density 1 and zeros) for the cell whose centre is `centre`, in lattice units. Called once a cell,
- * from several threads. */
+/* Fills `state` (given as density 1 and zeros) for the cell whose centre is `centre`, in lattice units. Called once a
+ * cell, from several threads. */
 typedef void lamina_initial_function(void *user, lamina_real3 centre, lamina_cell_state *state);
 
 /* Sets every cell and puts the step count to 0. */
-LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_initialise(lamina_solver *solver, lamina_initial_function *function,
-                                                                   void *user);
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_initialise(lamina_solver *solver,
+                                                                   lamina_initial_function *function, void *user);
 
 /* Advances by `steps` >= 0. Blocking. Allocates nothing. Errors: DIVERGED at the first step in which a cell becomes
  * non-finite; the message names step and cell, and the solver stays where it is. */
@@ -103,16 +110,16 @@ LAMINA_API lamina_index lamina_solver_step(const lamina_solver *solver);
 
 /* Changes the velocity of a wall, or the body force, from the next step on. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_set_wall_velocity(lamina_solver *solver, lamina_face_index face,
-                                                                         lamina_real3 velocity);
-LAMINA_API void lamina_solver_set_force(lamina_solver *solver, lamina_real3 force);
+                                                                          lamina_real3 velocity);
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_set_force(lamina_solver *solver, lamina_real3 force);
 
 /* A box of cells: first, and how many. */
 typedef struct lamina_box {
   lamina_int3 first, count;
 } lamina_box;
 
-/* Where lamina_solver_read puts what it computes; NULL pointers are skipped. Arrays hold box.count.x * y * z values, x fastest.
- * velocity includes half the body force (Guo). All double, whatever the solver's precision. */
+/* Where lamina_solver_read puts what it computes; NULL pointers are skipped. Arrays hold box.count.x * y * z values, x
+ * fastest. velocity includes half the body force (Guo). All double, whatever the solver's precision. */
 typedef struct lamina_fields {
   double *density;
   double *velocity[3];
@@ -123,21 +130,22 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_read(const lamina_solver
 
 /* Sums over all cells, in one fixed order: the same bits for any number of partitions and threads. */
 typedef struct lamina_totals {
-  double mass;         /* sum of density - 1, plus the number of cells */
-  double mass_excess;  /* sum of density - 1: exact to round-off of the deviations */
+  double mass;        /* sum of density - 1, plus the number of cells */
+  double mass_excess; /* sum of density - 1: exact to round-off of the deviations */
   double momentum[3];
   double kinetic_energy; /* sum of u^2/2 (mean = divide by cells) */
-  double enstrophy;      /* sum of |curl u|^2/2 by central differences; one-sided at walls */
+  double enstrophy;      /* sum of |curl u|^2/2 by central differences; through the wall's velocity at walls */
   double max_speed;
   bool finite;
 } lamina_totals;
 
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_totals(const lamina_solver *solver, lamina_totals *totals);
 
-/* Populations after collision, shifted (f - w), in canonical order: for each plane of the last axis, for each velocity in the
- * lattice's order, the cells of the plane, x fastest. Elements are float or double as the solver's precision says; the byte
- * count of one plane is lamina_solver_plane_bytes. What is read from one solver can be written into another of the same
- * cells, lattice and precision, whatever its layout, streaming, partitions: that is what a checkpoint stores. */
+/* Populations after collision, shifted (f - w), in canonical order: for each plane of the last axis, for each velocity
+ * in the lattice's order, the cells of the plane, x fastest. Elements are float or double as the solver's precision
+ * says; the byte count of one plane is lamina_solver_plane_bytes. What is read from one solver can be written into
+ * another of the same cells, lattice and precision, whatever its layout, streaming, partitions: that is what a
+ * checkpoint stores. */
 LAMINA_API uint64_t lamina_solver_plane_bytes(const lamina_solver *solver);
 LAMINA_API lamina_index lamina_solver_plane_count(const lamina_solver *solver);
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_get_plane(const lamina_solver *solver, lamina_index plane,
@@ -149,7 +157,7 @@ LAMINA_API void lamina_solver_set_step(lamina_solver *solver, lamina_index step)
 
 /* What the solver's memory and messages amount to. */
 typedef struct lamina_solver_info {
-  uint64_t bytes;           /* allocated for fields */
+  uint64_t bytes; /* allocated for fields */
   double bytes_per_cell;
   double bytes_per_update;  /* least traffic to and from memory: 2 Q sizeof(population) */
   double flops_per_update;  /* additions and multiplications of one cell's collision */

@@ -21,6 +21,7 @@ NAME_FUNCTION(collision, LAMINA_COLLISION_LIST)
 NAME_FUNCTION(precision, LAMINA_PRECISION_LIST)
 NAME_FUNCTION(layout, LAMINA_LAYOUT_LIST)
 NAME_FUNCTION(streaming, LAMINA_STREAMING_LIST)
+NAME_FUNCTION(backend, LAMINA_BACKEND_LIST)
 
 int lamina_lattice_velocities(lamina_lattice lattice)
 {

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+# lamina_host_kernels(TARGET): one object for each row of src/kernel/combinations.h, precision and force, and a table of them.
+# Each object is five #include lines: the same that the CUDA backend hands to its compiler.
+
+function(lamina_host_kernels target)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/kernels)
+  set(list ${PROJECT_SOURCE_DIR}/src/kernel/combinations.h)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(READ ${list} content)
+  string(REGEX MATCHALL "X\\(d[0-9]q[0-9]+, [a-z]+, [a-z0-9_]+\\)" rows "${content}")
+  set(sources "")
+  set(declarations "")
+  set(entries "")
+  foreach(row ${rows})
+    string(REGEX MATCH "X\\(([a-z0-9]+), ([a-z]+), ([a-z0-9_]+)\\)" ignored "${row}")
+    set(lattice ${CMAKE_MATCH_1})
+    set(collision ${CMAKE_MATCH_2})
+    set(text ${CMAKE_MATCH_3})
+    foreach(precision f32 f64)
+      foreach(force 0 1)
+        set(suffix ${lattice}_${collision}_${precision}_${force})
+        set(real float)
+        if(precision STREQUAL f64)
+          set(real double)
+        endif()
+        file(CONFIGURE OUTPUT ${folder}/kernel_${suffix}.c CONTENT
+"/* Generated from src/kernel/combinations.h. */
+#include \"kernel/prelude_host.h\"
+
+#include \"kernel/naming.h\"
+
+#include \"kernel/dense.h\"
+
+#define LMK_REAL ${real}
+#define LMK_SUFFIX ${suffix}
+#define LMK_FORCE ${force}
+#include \"kernel/lattice_${lattice}.h\"
+#include \"kernel/moments.h\"
+#include \"kernel/${text}.h\"
+#include \"kernel/rows_host.h\"
+")
+        list(APPEND sources ${folder}/kernel_${suffix}.c)
+        string(APPEND declarations "lmk_update_rows_function lmk_update_rows_${suffix};\n")
+        string(TOUPPER "LAMINA_${lattice}, LAMINA_${collision}, LAMINA_${precision}" key)
+        string(APPEND entries "  {${key}, ${force}, lmk_update_rows_${suffix}},\n")
+      endforeach()
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT ${folder}/cpu_kernel_table.h CONTENT
+"/* Generated from src/kernel/combinations.h: declarations and rows of the table in cpu_table.c. */
+${declarations}
+#define LMI_CPU_KERNEL_ROWS \\
+")
+  string(REPLACE "\n" " \\\n" continued "${entries}")
+  file(APPEND ${folder}/cpu_kernel_table.h "${continued}\n")
+  add_library(${target} OBJECT ${sources})
+  target_link_libraries(${target} PRIVATE lamina_build_flags)
+  target_compile_options(${target} PRIVATE -fvisibility=hidden -fopenmp-simd ${LAMINA_KERNEL_FLAGS})
+  target_include_directories(${target} INTERFACE ${folder})
+endfunction()
+
+# The kernels of an x86-64 build are compiled once, for AVX2 and FMA: enough to reach the memory's speed.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(LAMINA_KERNEL_FLAGS_DEFAULT "-O3;-march=x86-64-v3")
+else()
+  set(LAMINA_KERNEL_FLAGS_DEFAULT "-O3")
+endif()
+set(LAMINA_KERNEL_FLAGS "${LAMINA_KERNEL_FLAGS_DEFAULT}" CACHE STRING "Compiler flags of the row kernels")

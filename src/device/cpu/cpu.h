@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host backend: rows of cells on a team of threads. */
+#ifndef LMI_CPU_H
+#define LMI_CPU_H
+
+#include "device/device.h"
+#include "kernel/prelude_host.h"
+
+#include "kernel/naming.h"
+
+#include "kernel/dense.h"
+
+#include "kernel/rows.h"
+
+/* A host kernel runs planes [first, first + count) on the calling thread and returns the first plane with a non-finite
+ * value, or -1. */
+typedef int64_t lmi_host_function(const lmi_kernel *kernel, const void *arguments, int64_t first, int64_t count);
+
+struct lmi_kernel {
+  lmi_host_function *run;
+  lmk_update_rows_function *update_rows; /* of the step kernel */
+  size_t element_bytes;
+};
+
+/* The row kernel of a combination; NULL when it is not shipped. Generated from kernel/combinations.h. */
+lmk_update_rows_function *lmi_cpu_row_kernel(const lmi_dense_key *key);
+
+/* Binds the band of rows that begins with row y of plane z: addresses, wall terms, and in rows->count how many rows
+ * follow alike: rows of the plane or, where a plane is one row, planes up to plane `end`. */
+void lmi_cpu_bind_rows(const lmk_step *step, int64_t y, int64_t z, int64_t end, size_t element_bytes, lmk_rows *rows);
+
+lmi_host_function lmi_cpu_step, lmi_cpu_import, lmi_cpu_export, lmi_cpu_moments;
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads, memory and the replay of programs on the host. Each thread owns a fixed share of the planes of all
+ * partitions, so that a plane stays with the core that first touched it. */
+#include <omp.h>
+
+#include "cpu.h"
+
+typedef struct cpu_device {
+  lmi_device base;
+  int threads;
+  lmi_kernel step, import_planes, export_planes, moments;
+} cpu_device;
+
+static lamina_status cpu_open(lamina_context *ctx, const lmi_device_options *options, lmi_device **device)
+{
+  *device = NULL;
+  cpu_device *made = NULL;
+  LMI_TRY(LMI_ALLOC(ctx, 1, &made));
+  made->base.ops = &lmi_cpu_ops;
+  made->base.ctx = ctx;
+  made->threads = options->threads > 0 ? options->threads : lamina_context_thread_count(ctx);
+  *device = &made->base;
+  return LAMINA_OK;
+}
+
+static void cpu_close(lmi_device *device)
+{
+  if (device != NULL)
+    lmi_free(device->ctx, device);
+}
+
+static lamina_status cpu_allocate(lmi_device *device, int partition, size_t bytes, void **memory)
+{
+  (void)partition;
+  return lmi_alloc_pages(device->ctx, bytes, memory);
+}
+
+static void cpu_release(lmi_device *device, int partition, void *memory, size_t bytes)
+{
+  (void)partition;
+  lmi_free_pages(device->ctx, memory, bytes);
+}
+
+static lamina_status cpu_dense_kernels(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels)
+{
+  cpu_device *cpu = (cpu_device *)device;
+  lmk_update_rows_function *update_rows = lmi_cpu_row_kernel(key);
+  LMI_REQUIRE(device->ctx, update_rows != NULL, LAMINA_ERROR_ARGUMENT, "there is no %s collision for %s",
+              lamina_collision_name(key->collision), lamina_lattice_name(key->lattice));
+  const size_t bytes = key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float);
+  cpu->step = (lmi_kernel){lmi_cpu_step, update_rows, bytes};
+  cpu->import_planes = (lmi_kernel){lmi_cpu_import, NULL, bytes};
+  cpu->export_planes = (lmi_kernel){lmi_cpu_export, NULL, bytes};
+  cpu->moments = (lmi_kernel){lmi_cpu_moments, NULL, bytes};
+  *kernels = (lmi_dense_kernels){&cpu->step, &cpu->import_planes, &cpu->export_planes, &cpu->moments};
+  return LAMINA_OK;
+}
+
+/* Runs this thread's share of the planes of all launches, counted through in order. */
+static void run_share(const lmi_phase *phase, int thread, int threads, int64_t step, lmi_fault *fault)
+{
+  int64_t total = 0;
+  for (size_t i = 0; i < phase->launch_count; i++)
+    total += phase->launches[i].count;
+  const int64_t begin = total * thread / threads, end = total * (thread + 1) / threads;
+  int64_t before = 0;
+  for (size_t i = 0; i < phase->launch_count; i++) {
+    const lmi_launch *launch = &phase->launches[i];
+    const int64_t from = begin > before ? begin - before : 0;
+    const int64_t to = end - before < launch->count ? end - before : launch->count;
+    before += launch->count;
+    if (from >= to)
+      continue;
+    const int64_t bad = launch->kernel->run(launch->kernel, launch->arguments, launch->first + from, to - from);
+    if (bad >= 0 && !fault->found)
+      *fault = (lmi_fault){true, step, launch->partition, bad};
+  }
+}
+
+static void run_copies(const lmi_phase *phase, int thread, int threads)
+{
+  for (size_t i = (size_t)thread; i < phase->copy_count; i += (size_t)threads) {
+    const lmi_copy *copy = &phase->copies[i];
+    for (size_t row = 0; row < copy->rows; row++)
+      memcpy((char *)copy->target + row * copy->pitch, (const char *)copy->source + row * copy->pitch, copy->bytes);
+  }
+}
+
+/* The first of the threads' faults in the order partition, plane: the same one for any number of threads. */
+static void keep_first_fault(const lmi_fault *mine, lmi_fault *fault)
+{
+  if (!mine->found)
+    return;
+  const bool earlier =
+    mine->partition < fault->partition || (mine->partition == fault->partition && mine->plane < fault->plane);
+  if (!fault->found || earlier)
+    *fault = *mine;
+}
+
+static lamina_status cpu_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
+                                lmi_fault *fault)
+{
+  const int wanted = ((const cpu_device *)device)->threads;
+  *fault = (lmi_fault){0};
+#pragma omp parallel num_threads(wanted)
+  {
+    const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+    lmi_fault mine = {0};
+    bool stop = false;
+    for (int64_t s = 0; s < count && !stop; s++) {
+      const lmi_step_phases *step = &program->steps[(size_t)(start + s) % program->step_count];
+      for (size_t p = 0; p < step->phase_count; p++) {
+        run_copies(&step->phases[p], thread, threads);
+        run_share(&step->phases[p], thread, threads, s, &mine);
+        if (mine.found) {
+#pragma omp critical(lamina_cpu_fault)
+          keep_first_fault(&mine, fault);
+        }
+#pragma omp barrier
+      }
+      stop = fault->found;
+#pragma omp barrier
+    }
+  }
+  return LAMINA_OK;
+}
+
+static lamina_status cpu_run_planes(lmi_device *device, const lmi_launch *launch, size_t bytes_per_plane)
+{
+  (void)bytes_per_plane;
+  const lmi_phase phase = {.launches = launch, .launch_count = 1};
+  const lmi_step_phases step = {&phase, 1};
+  const lmi_program program = {&step, 1, 0};
+  lmi_fault fault;
+  return cpu_replay(device, &program, 0, 1, &fault);
+}
+
+const lmi_device_ops lmi_cpu_ops = {
+  .name = "cpu",
+  .open = cpu_open,
+  .close = cpu_close,
+  .allocate = cpu_allocate,
+  .release = cpu_release,
+  .dense_kernels = cpu_dense_kernels,
+  .replay = cpu_replay,
+  .run_planes = cpu_run_planes,
+};

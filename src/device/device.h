@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a backend is: memory, kernels, and the replay of a program. Backends are rows of one list (LMI_BACKENDS); a
+ * layer above never includes a backend's folder.
+ *
+ * A program is the life of one period of steps, decided beforehand: for each step a list of phases, each phase a set of
+ * items that may run in any order and at the same time, all of which end before the next phase begins. Replaying
+ * decides, allocates and looks up nothing. */
+#ifndef LMI_DEVICE_H
+#define LMI_DEVICE_H
+
+#include "base/base.h"
+#include <lamina/types.h>
+
+typedef struct lmi_device lmi_device;
+typedef struct lmi_kernel lmi_kernel;
+
+/* Which kernels a dense lattice-Boltzmann slab needs: everything a text is specialised by. */
+typedef struct lmi_dense_key {
+  lamina_lattice lattice;
+  lamina_collision collision;
+  lamina_precision precision;
+  lamina_streaming streaming;
+  lamina_layout layout;
+  bool force;
+} lmi_dense_key;
+
+/* All take lmk_planes as arguments but `step`, which takes lmk_step (kernel/dense.h). Owned by the device. */
+typedef struct lmi_dense_kernels {
+  const lmi_kernel *step, *import_planes, *export_planes, *moments;
+} lmi_dense_kernels;
+
+/* `rows` runs of `bytes`, each `pitch` bytes after the one before on both sides; one run in every layout but AoS. */
+typedef struct lmi_copy {
+  void *target;
+  const void *source;
+  size_t bytes, rows, pitch;
+  int target_partition, source_partition;
+} lmi_copy;
+
+typedef struct lmi_launch {
+  const lmi_kernel *kernel;
+  const void *arguments; /* read at each replay: they may change between replays */
+  int64_t first, count;  /* planes */
+  int partition;
+} lmi_launch;
+
+typedef struct lmi_phase {
+  const lmi_copy *copies;
+  size_t copy_count;
+  const lmi_launch *launches;
+  size_t launch_count;
+} lmi_phase;
+
+typedef struct lmi_step_phases {
+  const lmi_phase *phases;
+  size_t phase_count;
+} lmi_step_phases;
+
+/* Steps repeat with period `step_count` (1; 2 where the parity of in-place streaming alternates). `version` grows
+ * whenever arguments of a launch change, so that a backend that captured them knows. */
+typedef struct lmi_program {
+  const lmi_step_phases *steps;
+  size_t step_count;
+  uint64_t version;
+} lmi_program;
+
+/* Where a replay met the first non-finite value. */
+typedef struct lmi_fault {
+  bool found;
+  int64_t step; /* of this replay, from 0 */
+  int partition;
+  int64_t plane;
+} lmi_fault;
+
+typedef struct lmi_device_options {
+  int threads;         /* of a host backend */
+  const int *ordinals; /* devices of an accelerator backend; NULL: the first */
+  int ordinal_count;
+} lmi_device_options;
+
+typedef struct lmi_device_ops {
+  const char *name;
+  lamina_status (*open)(lamina_context *ctx, const lmi_device_options *options, lmi_device **device);
+  void (*close)(lmi_device *device);
+
+  /* Memory of one partition, untouched: every element is written before it is read. */
+  lamina_status (*allocate)(lmi_device *device, int partition, size_t bytes, void **memory);
+  void (*release)(lmi_device *device, int partition, void *memory, size_t bytes);
+
+  lamina_status (*dense_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels);
+
+  /* Runs steps [start, start + count) of a program that repeats, or stops after the step in which a value becomes
+   * non-finite and says where. Blocking. */
+  lamina_status (*replay)(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
+                          lmi_fault *fault);
+
+  /* Runs one launch now; lmk_planes.buffer is host memory. Blocking. */
+  lamina_status (*run_planes)(lmi_device *device, const lmi_launch *launch, size_t bytes_per_plane);
+} lmi_device_ops;
+
+struct lmi_device {
+  const lmi_device_ops *ops;
+  lamina_context *ctx;
+};
+
+/* X(name): lmi_<name>_ops is the backend's table. */
+#define LMI_BACKENDS(X) \
+  X(cpu)                \
+  X(check)
+
+#define LMI_DECLARE_BACKEND(name) extern const lmi_device_ops lmi_##name##_ops;
+LMI_BACKENDS(LMI_DECLARE_BACKEND)
+#undef LMI_DECLARE_BACKEND
+
+/* The backend of that name, or NULL. */
+const lmi_device_ops *lmi_backend_find(const char *name);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedule.h"
+
+enum { MAX_COMPONENTS = 32, MAX_PHASES = 3, LAUNCHES_PER_SLAB = 3 };
+
+/* The plan being made: arrays large enough for all steps, filled from the front. */
+typedef struct step_plan {
+  const lmi_partition *partition;
+  const lmi_schedule_options *options;
+  lmi_schedule *schedule;
+  size_t copies, launches, phases;
+} step_plan;
+
+/* One run of set bits of a component set, from `from` on; count 0 when there is none. */
+static lmi_range next_run(uint32_t set, int from)
+{
+  while (from < MAX_COMPONENTS && !(set >> from & 1u))
+    from++;
+  int end = from;
+  while (end < MAX_COMPONENTS && (set >> end & 1u))
+    end++;
+  return (lmi_range){.first = from, .count = end - from};
+}
+
+/* What crosses the face between a slab and its upper neighbour. */
+typedef struct face_traffic {
+  const lmi_field *field;
+  lmi_halo_access now, before;
+  bool whole_plane; /* AoS without in-place slots: the plane goes as it is */
+} face_traffic;
+
+/* A component run of one stored plane as copies. Both pieces share the request, so ranges pair off one to one. */
+static void copy_run(step_plan *plan, const face_traffic *face, lmi_range run, const lmi_field_piece *pieces[2],
+                     const int slabs[2], const int64_t planes[2])
+{
+  lmi_range sources[MAX_COMPONENTS], targets[MAX_COMPONENTS];
+  const int first = (int)run.first, count = (int)run.count;
+  const int ranges = lmi_layout_ranges(&pieces[0]->layout, planes[0], first, count, face->whole_plane, sources);
+  lmi_layout_ranges(&pieces[1]->layout, planes[1], first, count, face->whole_plane, targets);
+  const int64_t bytes = (int64_t)face->field->request.element_bytes;
+  lmi_message_count *traffic = &plan->schedule->traffic;
+  for (int i = 0; i < ranges; i++) {
+    plan->schedule->copies[plan->copies++] = (lmi_copy){
+      .target = (char *)pieces[1]->memory + targets[i].first * bytes,
+      .source = (const char *)pieces[0]->memory + sources[i].first * bytes,
+      .bytes = (size_t)(sources[i].count * bytes),
+      .rows = (size_t)sources[i].rows,
+      .pitch = (size_t)(sources[i].pitch * bytes),
+      .target_partition = slabs[1],
+      .source_partition = slabs[0],
+    };
+    traffic->bytes += (double)(sources[i].count * sources[i].rows * bytes);
+  }
+  traffic->messages += ranges;
+  traffic->values +=
+    (double)plan->options->cells_per_plane * (face->whole_plane ? face->field->request.components : count);
+}
+
+static void copy_components(step_plan *plan, const face_traffic *face, uint32_t set, int source, int64_t source_plane,
+                            int target, int64_t target_plane)
+{
+  const lmi_field_piece *const pieces = face->field->pieces;
+  const lmi_field_piece *pair[2] = {&pieces[source], &pieces[target]};
+  const int slabs[2] = {source, target};
+  const int64_t planes[2] = {source_plane, target_plane};
+  for (lmi_range run = next_run(set, 0); run.count > 0; run = next_run(set, (int)(run.first + run.count)))
+    copy_run(plan, face, run, pair, slabs, planes);
+}
+
+/* What the operation before wrote in halos goes back to the owners, what this one reads there comes from them. */
+static void plan_face(step_plan *plan, const face_traffic *face, int lower, int upper)
+{
+  const int64_t low = face->field->request.low_planes;
+  const int64_t top = low + plan->partition->slabs[lower].planes; /* stored plane of the lower slab's upper halo */
+  copy_components(plan, face, face->before.write_high, lower, top, upper, low);
+  copy_components(plan, face, face->before.write_low, upper, low - 1, lower, top - 1);
+  copy_components(plan, face, face->now.read_high, upper, low, lower, top);
+  copy_components(plan, face, face->now.read_low, lower, top - 1, upper, low - 1);
+}
+
+/* The halo access of the operation before `index` to the same field. */
+static lmi_halo_access access_before(const lmi_operation *operations, size_t count, size_t index,
+                                     const lmi_field *field)
+{
+  const lmi_operation *before = &operations[(index + count - 1) % count];
+  for (size_t i = 0; i < before->access_count; i++)
+    if (before->accesses[i].field == field)
+      return before->accesses[i].halo;
+  return (lmi_halo_access){0};
+}
+
+static void plan_copies(step_plan *plan, const lmi_operation *operations, size_t count, size_t index)
+{
+  const lmi_operation *operation = &operations[index];
+  for (size_t i = 0; i < operation->access_count; i++) {
+    face_traffic face = {.field = operation->accesses[i].field, .now = operation->accesses[i].halo};
+    face.before = access_before(operations, count, index, face.field);
+    const uint32_t written = face.now.write_low | face.now.write_high | face.before.write_low | face.before.write_high;
+    face.whole_plane = face.field->request.layout == LAMINA_LAYOUT_AOS && written == 0;
+    for (int p = 0; p < plan->partition->count; p++)
+      if (plan->partition->slabs[p].upper >= 0)
+        plan_face(plan, &face, p, plan->partition->slabs[p].upper);
+  }
+}
+
+static void add_launch(step_plan *plan, const lmi_operation *operation, int p, int64_t first, int64_t count)
+{
+  if (count > 0)
+    plan->schedule->launches[plan->launches++] =
+      (lmi_launch){operation->kernel, operation->arguments[p], first, count, p};
+}
+
+/* Planes that touch no halo and no lent slot. A slab without a neighbour on a side has no boundary plane there. */
+static void plan_private(step_plan *plan, const lmi_operation *operation)
+{
+  for (int p = 0; p < plan->partition->count; p++) {
+    const lmi_slab *slab = &plan->partition->slabs[p];
+    const int64_t low = slab->lower >= 0, high = slab->upper >= 0;
+    add_launch(plan, operation, p, low, slab->planes - low - high);
+  }
+}
+
+static void plan_boundary(step_plan *plan, const lmi_operation *operation)
+{
+  for (int p = 0; p < plan->partition->count; p++) {
+    const lmi_slab *slab = &plan->partition->slabs[p];
+    if (slab->lower >= 0)
+      add_launch(plan, operation, p, 0, 1);
+    if (slab->upper >= 0 && (slab->planes > 1 || slab->lower < 0))
+      add_launch(plan, operation, p, slab->planes - 1, 1);
+  }
+}
+
+static void end_phase(step_plan *plan, size_t first_copy, size_t first_launch)
+{
+  if (plan->copies == first_copy && plan->launches == first_launch)
+    return;
+  plan->schedule->phases[plan->phases++] = (lmi_phase){
+    .copies = plan->schedule->copies + first_copy,
+    .copy_count = plan->copies - first_copy,
+    .launches = plan->schedule->launches + first_launch,
+    .launch_count = plan->launches - first_launch,
+  };
+}
+
+static void plan_step(step_plan *plan, const lmi_operation *operations, size_t count, size_t index)
+{
+  const size_t first_phase = plan->phases;
+  size_t copies = plan->copies, launches = plan->launches;
+  plan_copies(plan, operations, count, index);
+  if (!plan->options->overlap) {
+    end_phase(plan, copies, launches);
+    copies = plan->copies;
+  }
+  plan_private(plan, &operations[index]);
+  if (plan->options->overlap) {
+    end_phase(plan, copies, launches);
+    copies = plan->copies;
+    launches = plan->launches;
+  }
+  plan_boundary(plan, &operations[index]);
+  end_phase(plan, copies, launches);
+  plan->schedule->steps[index] = (lmi_step_phases){plan->schedule->phases + first_phase, plan->phases - first_phase};
+}
+
+/* At most: every component of every access, fetched and pushed on both sides of each face. */
+static size_t copy_bound(const lmi_partition *partition, const lmi_operation *operations, size_t count)
+{
+  size_t accesses = 0;
+  for (size_t i = 0; i < count; i++)
+    accesses += operations[i].access_count;
+  return accesses * (size_t)partition->count * 4 * MAX_COMPONENTS;
+}
+
+lamina_status lmi_schedule_create(lamina_context *ctx, const lmi_partition *partition, const lmi_operation *operations,
+                                  size_t operation_count, const lmi_schedule_options *options, lmi_schedule *schedule)
+{
+  lamina_status status = LAMINA_OK;
+  *schedule = (lmi_schedule){0};
+  const size_t launches = operation_count * (size_t)partition->count * LAUNCHES_PER_SLAB;
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, copy_bound(partition, operations, operation_count), &schedule->copies), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, launches, &schedule->launches), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, operation_count * MAX_PHASES, &schedule->phases), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, operation_count, &schedule->steps), cleanup);
+
+  step_plan made = {.partition = partition, .options = options, .schedule = schedule};
+  for (size_t i = 0; i < operation_count; i++)
+    plan_step(&made, operations, operation_count, i);
+  schedule->program = (lmi_program){.steps = schedule->steps, .step_count = operation_count, .version = 1};
+  schedule->traffic.messages /= (double)operation_count;
+  schedule->traffic.values /= (double)operation_count;
+  schedule->traffic.bytes /= (double)operation_count;
+cleanup:
+  if (status != LAMINA_OK)
+    lmi_schedule_free(ctx, schedule);
+  return status;
+}
+
+void lmi_schedule_free(lamina_context *ctx, lmi_schedule *schedule)
+{
+  lmi_free(ctx, schedule->copies);
+  lmi_free(ctx, schedule->launches);
+  lmi_free(ctx, schedule->phases);
+  lmi_free(ctx, schedule->steps);
+  *schedule = (lmi_schedule){0};
+}
