@@ -26,9 +26,9 @@ extern "C" {
 
 typedef struct lamina_case lamina_case;
 
-/* Reads and checks a case file. `overrides` are "key.path=value" texts laid over it, checked like the file ("null" as the value
- * takes a key away); copied. Errors: CASE (file, line, value, what is allowed), FILE (cannot be read), MEMORY. On failure *flow
- * is NULL. */
+/* Reads and checks a case file. `overrides` are "key.path=value" texts laid over it, checked like the file ("null" as
+ * the value takes a key away); copied. Errors: CASE (file, line, value, what is allowed), FILE (cannot be read),
+ * MEMORY. On failure *flow is NULL. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_case_load(lamina_context *context, const char *path,
                                                            const char *const *overrides, size_t override_count,
                                                            lamina_case **flow);
@@ -44,21 +44,21 @@ LAMINA_API const lamina_solver_options *lamina_case_solver_options(const lamina_
 
 /* How SI and lattice units belong together. value_si = value_lattice * (the unit). */
 typedef struct lamina_units {
-  double cell_size;          /* m */
-  double time_step;          /* s */
-  double velocity_unit;      /* m/s: cell_size / time_step */
-  double acceleration_unit;  /* m/s2 */
-  double pressure_unit;      /* Pa for a pressure of one in lattice units */
-  double density;            /* kg/m3 */
-  double reference_length;   /* m */
-  double reference_speed;    /* m/s */
-  double viscosity;          /* m2/s */
+  double cell_size;         /* m */
+  double time_step;         /* s */
+  double velocity_unit;     /* m/s: cell_size / time_step */
+  double acceleration_unit; /* m/s2 */
+  double pressure_unit;     /* Pa for a pressure of one in lattice units */
+  double density;           /* kg/m3 */
+  double reference_length;  /* m */
+  double reference_speed;   /* m/s */
+  double viscosity;         /* m2/s */
   double reynolds;
-  double lattice_speed;      /* the reference speed in lattice units */
+  double lattice_speed; /* the reference speed in lattice units */
   double lattice_viscosity;
   double tau, omega;
-  double mach;               /* of the fastest speed the case names */
-  double cell_reynolds;      /* of that speed and one cell */
+  double mach;          /* of the fastest speed the case names */
+  double cell_reynolds; /* of that speed and one cell */
 } lamina_units;
 
 LAMINA_API const lamina_units *lamina_case_units(const lamina_case *flow);
@@ -74,42 +74,50 @@ LAMINA_API const char *lamina_case_warning(const lamina_case *flow, size_t index
 
 typedef struct lamina_plan {
   lamina_index cells, steps;
-  uint64_t solver_bytes;     /* the fields of the solver */
-  uint64_t total_bytes;      /* with work space for outputs */
-  uint64_t available_bytes;  /* what machine and cgroup leave free; 0: unknown */
-  char limited_by[48];       /* "MemAvailable", "cgroup memory.max"; "" when unknown */
-  lamina_index fitting_cells_x; /* cells along x that would fit (same shape); 0 when it fits as it is or that is unknown */
-  int alpha;                 /* messages to one neighbour a step */
-  lamina_index beta_values;  /* values in them */
+  uint64_t solver_bytes;    /* the fields of the solver */
+  uint64_t total_bytes;     /* with work space for outputs, program and libraries */
+  uint64_t available_bytes; /* what machine and cgroup leave free; 0: unknown */
+  char limited_by[24];      /* "host", "cgroup v2"; "" when unknown */
+  lamina_index
+    fitting_cells_x;        /* cells along x that would fit (same shape); 0 when it fits as it is or that is unknown */
+  int alpha;                /* messages of a partition in one step; 0 with one partition */
+  lamina_index beta_values; /* values in them */
   uint64_t message_bytes;
-  double bytes_per_update;
+  double bytes_per_update;                   /* least memory traffic of a cell and step */
+  double ceiling_gb_per_s;                   /* measured bandwidth of streams in place; 0: unknown */
+  const char *ceiling_reason;                /* why it is unknown; NULL when it is known */
+  double predicted_mlups, predicted_seconds; /* at that ceiling; 0: unknown */
 } lamina_plan;
 
-/* Runs nothing and allocates nothing of size. */
-LAMINA_API LAMINA_NODISCARD lamina_status lamina_case_plan(lamina_context *context, const lamina_case *flow, lamina_plan *plan);
+/* Runs nothing and allocates nothing of size. `machine_file` is what `lamina machine` wrote, NULL or missing: no
+ * prediction. Errors: CASE (a comparison that does not fit the flow), FILE and CASE (a machine file that cannot be
+ * read). */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_case_plan(lamina_context *context, const lamina_case *flow,
+                                                           const char *machine_file, lamina_plan *plan);
 
 /* ---- run ---- */
 
 typedef struct lamina_run_progress {
-  lamina_index step, steps;  /* done, and at most */
-  double time;               /* s, of the flow */
-  double elapsed_seconds;    /* wall clock since the loop began */
-  double mlups;              /* million cell updates per second since the last call; 0 before the first chunk ended */
-  double gb_per_s;           /* least memory traffic at that speed */
-  double seconds_left;       /* estimate; negative when unknown */
-  double steady_change;      /* last change per L/U relative to the speed; negative when the case has no steady criterion */
+  lamina_index step, steps; /* done, and at most */
+  double time;              /* s, of the flow */
+  double elapsed_seconds;   /* wall clock since the loop began */
+  double mlups;             /* million cell updates per second since the last call; 0 before the first chunk ended */
+  double gb_per_s;          /* least memory traffic at that speed */
+  double share;             /* of the measured ceiling; negative when that is unknown */
+  double seconds_left;      /* estimate; negative when unknown */
+  double steady_change; /* last change per L/U relative to the speed; negative when the case has no steady criterion */
 } lamina_run_progress;
 
-/* Called several times a second from the thread of the caller. Returning false ends the run cleanly after a checkpoint. */
+/* Called several times a second from the thread of the caller. Returning false ends the run cleanly after a checkpoint.
+ */
 typedef bool lamina_run_callback(void *user, const lamina_run_progress *progress);
 
 typedef struct lamina_run_options {
-  const char *folder;        /* of the outputs, made where missing; default "out" */
-  bool resume;               /* go on from folder/checkpoint.h5 */
+  const char *folder;            /* of the outputs, made where missing; default "out" */
+  bool resume;                   /* go on from folder/checkpoint.h5 */
+  const char *machine_file;      /* ceilings of this machine; NULL or missing: shares stay unknown */
   lamina_run_callback *progress; /* NULL: none */
   void *progress_user;
-  const char *const *command; /* words of the command line, for run.json; NULL: none */
-  size_t command_count;
 } lamina_run_options;
 
 LAMINA_API lamina_run_options lamina_run_options_default(void);
@@ -119,33 +127,36 @@ typedef struct lamina_run_reference {
   char name[48];
   double max_error, gate;
   bool passed;
-  char text[160];            /* the same as a sentence */
+  char text[160]; /* the same as a sentence */
 } lamina_run_reference;
 
 typedef struct lamina_run_result {
   lamina_index cells;
   lamina_index first_step, last_step; /* this run advanced from the one to the other */
-  double flow_time;          /* s, at the end */
-  double seconds;            /* wall clock in the time loop without outputs */
+  double flow_time;                   /* s, at the end */
+  double seconds;                     /* wall clock in the time loop without outputs */
   double mlups, gb_per_s;
-  double mass_drift;         /* relative, since the start of the flow */
-  double max_speed;          /* m/s, at the end */
-  uint64_t peak_bytes;       /* most memory the process held */
-  bool is_steady;            /* ended by the steady criterion */
+  double ceiling_mlups, share;  /* 0 and 0: unknown */
+  double mass_drift;            /* relative, since the start of the flow */
+  double max_speed;             /* m/s, at the end */
+  uint64_t peak_bytes;          /* most memory the process held */
+  bool wants_steady, is_steady; /* the case has a steady criterion, and it was met */
   bool was_interrupted;
   lamina_run_reference *references;
   size_t reference_count;
-  char **files;              /* written, in order */
+  char **files; /* written, in order */
   size_t file_count;
-  char *json;                /* the object of `lamina run --json` */
+  char *json;              /* the object of `lamina run --json` */
+  lamina_context *context; /* must outlive this */
 } lamina_run_result;
 
 /* Checks that memory suffices, runs, writes the outputs and run.json. Blocking.
- * Errors: MEMORY (with the estimate, before anything is allocated), FILE, CASE (a checkpoint of another case), DIVERGED (step, cell
- * and the number to change), CHECK (a comparison missed its gate), INTERRUPTED (the callback said so; a checkpoint was written).
- * With CHECK and INTERRUPTED *result is given too; otherwise it is NULL. */
+ * Errors: MEMORY (with the estimate, before anything is allocated), FILE, CASE (a checkpoint of another case), DIVERGED
+ * (step, cell and the number to change), CHECK (a comparison missed its gate), INTERRUPTED (the callback said so; a
+ * checkpoint was written). With CHECK and INTERRUPTED *result is given too; otherwise it is NULL. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_case_run(lamina_context *context, const lamina_case *flow,
-                                                          const lamina_run_options *options, lamina_run_result **result);
+                                                          const lamina_run_options *options,
+                                                          lamina_run_result **result);
 LAMINA_API void lamina_run_result_destroy(lamina_run_result *result);
 
 #ifdef __cplusplus

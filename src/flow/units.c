@@ -5,8 +5,8 @@
 
 #include "units.h"
 
-/* The default lattice speed is as fast as accuracy allows: 0.1, less where tau would pass 1 (slow, viscous flows), but not
- * below 0.01, where a run would only become long. */
+/* The default lattice speed is as fast as accuracy allows: 0.1, less where tau would pass 1 (slow, viscous flows), but
+ * not below 0.01, where a run would only become long. */
 static double default_lattice_speed(double cells_per_length, double reynolds)
 {
   const double highest_viscosity = (LMI_TAU_DEFAULT_HIGHEST - 0.5) / 3.0;
@@ -48,14 +48,11 @@ lamina_units lmi_units_make(const lmi_units_input *in)
 double lmi_units_cell_reynolds_limit(lamina_collision collision)
 {
   switch (collision) {
-  case LAMINA_BGK:
-    return 25.0;
+  case LAMINA_BGK: return 25.0;
   case LAMINA_TRT:
-  case LAMINA_REGULARIZED:
-    return 50.0;
+  case LAMINA_REGULARIZED: return 50.0;
   case LAMINA_CUMULANT:
-  case LAMINA_SMAGORINSKY:
-    break;
+  case LAMINA_SMAGORINSKY: break;
   }
   return 2000.0;
 }
@@ -86,13 +83,15 @@ static void judge_mach(const lamina_units *u, const lmi_units_input *in, lmi_fin
     lmi_finding *finding = add(findings, count, LMI_MACH_TOO_HIGH, true);
     advise_mach(u, in, 0.17, advice, sizeof advice);
     snprintf(finding->text, sizeof finding->text,
-             "the fastest speed is %.3g cells a step, Mach %.2f (tau %.4g, Re %.4g): unstable; at most Mach %.1f, good below 0.2; %s",
+             "the fastest speed is %.3g cells a step, Mach %.2f (tau %.4g, Re %.4g): unstable; at most Mach %.1f, good "
+             "below 0.2; %s",
              fastest, u->mach, u->tau, u->reynolds, LMI_MACH_REFUSED, advice);
   } else if (u->mach > LMI_MACH_WARNED) {
     lmi_finding *finding = add(findings, count, LMI_MACH_HIGH, false);
     advise_mach(u, in, 0.17, advice, sizeof advice);
     snprintf(finding->text, sizeof finding->text,
-             "the fastest speed is %.3g cells a step, Mach %.2f: compressibility errors of about %.0f %%; good below Mach 0.2; %s",
+             "the fastest speed is %.3g cells a step, Mach %.2f: compressibility errors of about %.0f %%; good below "
+             "Mach 0.2; %s",
              fastest, u->mach, 100.0 * u->mach * u->mach, advice);
   }
 }
@@ -105,13 +104,15 @@ static void judge_tau(const lamina_units *u, const lmi_units_input *in, const la
   if (!(u->tau - 0.5 >= 8.0 * epsilon) || !(u->omega > 0)) {
     lmi_finding *finding = add(findings, count, LMI_TAU_UNREPRESENTABLE, true);
     snprintf(finding->text, sizeof finding->text,
-             "tau is 1/2 + %.3g, which %s arithmetic cannot tell from 1/2 (Re %.4g); lower the Reynolds number or take more cells",
+             "tau is 1/2 + %.3g, which %s arithmetic cannot tell from 1/2 (Re %.4g); lower the Reynolds number or take "
+             "more cells",
              u->lattice_viscosity * 3.0, lamina_precision_name(options->precision), u->reynolds);
   } else if (u->cell_reynolds > limit) {
     lmi_finding *finding = add(findings, count, LMI_TAU_LOW, false);
     const double cells = (double)in->cells_x * u->cell_reynolds / limit;
     snprintf(finding->text, sizeof finding->text,
-             "the Reynolds number of one cell is %.4g (tau %.6g): %s often turns non-finite above %.0f; take %.0f cells along x, a "
+             "the Reynolds number of one cell is %.4g (tau %.6g): %s often turns non-finite above %.0f; take %.0f "
+             "cells along x, a "
              "lower Reynolds number%s",
              u->cell_reynolds, u->tau, lamina_collision_name(options->collision), limit, ceil(cells),
              options->collision == LAMINA_CUMULANT ? "" : ", or collision cumulant");
@@ -121,8 +122,8 @@ static void judge_tau(const lamina_units *u, const lmi_units_input *in, const la
     if (!(in->tau > 0))
       snprintf(advice, sizeof advice, "lower lattice_speed from %.3g to %.3g", u->lattice_speed,
                u->lattice_speed * (LMI_TAU_DEFAULT_HIGHEST - 0.5) / (u->tau - 0.5));
-    snprintf(finding->text, sizeof finding->text, "tau is %.4g: walls and viscosity lose accuracy above %.0f; %s", u->tau,
-             LMI_TAU_WARNED_HIGH, advice);
+    snprintf(finding->text, sizeof finding->text, "tau is %.4g: walls and viscosity lose accuracy above %.0f; %s",
+             u->tau, LMI_TAU_WARNED_HIGH, advice);
   }
 }
 

@@ -16,7 +16,8 @@
 #include "case_tree.h"
 #include "reference.h"
 
-/* Values remember where they were given: messages of later checks name the line. `where` is NULL when the default stands. */
+/* Values remember where they were given: messages of later checks name the line. `where` is NULL when the default
+ * stands. */
 typedef struct lmi_case_real {
   double value;
   const lmi_tree_node *where;
@@ -52,7 +53,12 @@ typedef struct lmi_case_span {
   const lmi_tree_node *where;
 } lmi_case_span;
 
-typedef enum lmi_boundary_kind { LMI_BOUNDARY_UNSET, LMI_BOUNDARY_WALL, LMI_BOUNDARY_PERIODIC, LMI_BOUNDARY_OSCILLATING } lmi_boundary_kind;
+typedef enum lmi_boundary_kind {
+  LMI_BOUNDARY_UNSET,
+  LMI_BOUNDARY_WALL,
+  LMI_BOUNDARY_PERIODIC,
+  LMI_BOUNDARY_OSCILLATING
+} lmi_boundary_kind;
 
 typedef struct lmi_case_boundary {
   lmi_boundary_kind kind;
@@ -72,10 +78,10 @@ typedef enum lmi_initial_kind {
 
 typedef struct lmi_case_initial {
   lmi_case_choice kind;
-  lmi_case_vector velocity;    /* m/s: of uniform; mean flow of shear_wave */
-  lmi_case_real speed;         /* m/s: amplitude; default the reference speed */
-  lmi_case_real steepness;     /* of shear_layer */
-  lmi_case_real perturbation;  /* of shear_layer, in units of the speed */
+  lmi_case_vector velocity;   /* m/s: of uniform; mean flow of shear_wave */
+  lmi_case_real speed;        /* m/s: amplitude; default the reference speed */
+  lmi_case_real steepness;    /* of shear_layer */
+  lmi_case_real perturbation; /* of shear_layer, in units of the speed */
   const lmi_tree_node *where;
 } lmi_case_initial;
 
@@ -128,13 +134,13 @@ typedef struct lmi_case_output {
   const lmi_tree_node *where;
   bool arrays[LMI_ARRAY_COUNT];
   bool columns[LMI_SERIES_COUNT];
-  lmi_case_span every;          /* not given: at the end only */
+  lmi_case_span every; /* not given: at the end only */
   bool at_end;
-  lmi_case_span at;             /* one time instead of `every` */
-  lmi_case_real through[3];     /* m: where slice or profile cut each axis */
-  int axis;                     /* normal of a slice, direction of a profile */
+  lmi_case_span at;         /* one time instead of `every` */
+  lmi_case_real through[3]; /* m: where slice or profile cut each axis */
+  int axis;                 /* normal of a slice, direction of a profile */
   lmi_case_choice scalar;
-  lmi_case_vector range;        /* of the colours; count 0: automatic */
+  lmi_case_vector range; /* of the colours; count 0: automatic */
   const lmi_reference *reference;
   lmi_case_choice exact;
   lmi_case_text compare;
@@ -147,15 +153,15 @@ struct lamina_case {
   lamina_context *ctx;
   lmi_tree *tree;
   char *path;
-  char *text;           /* of the file, as read */
-  char *overrides;      /* one a line */
-  char text_hash[17];   /* of file and overrides */
-  char *physics;        /* what decides the populations, one line; a checkpoint must agree */
+  char *text;         /* of the file, as read */
+  char *overrides;    /* one a line */
+  char text_hash[17]; /* of file and overrides */
+  char *physics;      /* what decides the populations, one line; a checkpoint must agree */
   char physics_hash[17];
 
   lmi_case_text title;
   lmi_case_integer cells[3];
-  int cell_count;       /* numbers given: 2 or 3 */
+  int cell_count; /* numbers given: 2 or 3 */
   const lmi_tree_node *cells_where;
   lmi_case_real length;
   lmi_case_real reynolds, viscosity, density, speed, reference_length;
@@ -170,6 +176,9 @@ struct lamina_case {
   lmi_case_real steady;
   lmi_case_span checkpoint_every;
   lmi_case_integer threads, partitions;
+  lmi_case_integer devices[LAMINA_MAX_DEVICES];
+  int device_count;
+  const lmi_tree_node *devices_where;
   lmi_case_output *outputs;
   size_t output_count;
 

@@ -26,15 +26,18 @@ static lamina_status check_kind(lamina_context *ctx, const char *path, int descr
   struct stat info;
   if (fstat(descriptor, &info) != 0)
     return lmi_fail_errno(ctx, LAMINA_ERROR_CASE, errno, "%s", path);
-  LMI_REQUIRE(ctx, !S_ISDIR(info.st_mode), LAMINA_ERROR_CASE, "%s: a folder, not a case file; give the .yaml file in it", path);
+  LMI_REQUIRE(ctx, !S_ISDIR(info.st_mode), LAMINA_ERROR_CASE,
+              "%s: a folder, not a case file; give the .yaml file in it", path);
   LMI_REQUIRE(ctx, S_ISREG(info.st_mode), LAMINA_ERROR_CASE, "%s: not a regular file; give a .yaml file", path);
-  LMI_REQUIRE(ctx, info.st_size <= MAX_CASE_BYTES, LAMINA_ERROR_CASE, "%s: %lld bytes; a case file is YAML text of at most %d bytes",
-              path, (long long)info.st_size, MAX_CASE_BYTES);
+  LMI_REQUIRE(ctx, info.st_size <= MAX_CASE_BYTES, LAMINA_ERROR_CASE,
+              "%s: %lld bytes; a case file is YAML text of at most %d bytes", path, (long long)info.st_size,
+              MAX_CASE_BYTES);
   *bytes = (size_t)info.st_size;
   return LAMINA_OK;
 }
 
-static lamina_status read_all(lamina_context *ctx, const char *path, int descriptor, char *text, size_t bytes, size_t *length)
+static lamina_status read_all(lamina_context *ctx, const char *path, int descriptor, char *text, size_t bytes,
+                              size_t *length)
 {
   *length = 0;
   while (*length < bytes) {
@@ -85,8 +88,8 @@ cleanup:
   return status;
 }
 
-lamina_status lamina_case_load(lamina_context *context, const char *path, const char *const *overrides, size_t override_count,
-                               lamina_case **out)
+lamina_status lamina_case_load(lamina_context *context, const char *path, const char *const *overrides,
+                               size_t override_count, lamina_case **out)
 {
   *out = NULL;
   lamina_status status = LAMINA_OK;

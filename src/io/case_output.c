@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "case_output.h"
 
 static const lmi_case_word SCALARS[] = {
-  {"speed", LMI_SCALAR_SPEED},           {"velocity_x", LMI_SCALAR_VELOCITY_X}, {"velocity_y", LMI_SCALAR_VELOCITY_Y},
-  {"velocity_z", LMI_SCALAR_VELOCITY_Z}, {"pressure", LMI_SCALAR_PRESSURE},     {"density", LMI_SCALAR_DENSITY},
+  {"speed", LMI_SCALAR_SPEED},           {"velocity_x", LMI_SCALAR_VELOCITY_X},
+  {"velocity_y", LMI_SCALAR_VELOCITY_Y}, {"velocity_z", LMI_SCALAR_VELOCITY_Z},
+  {"pressure", LMI_SCALAR_PRESSURE},     {"density", LMI_SCALAR_DENSITY},
   {"vorticity", LMI_SCALAR_VORTICITY},   {NULL, 0},
 };
 
@@ -14,8 +16,12 @@ static const lmi_case_word ARRAYS[] = {
   {"velocity", LMI_ARRAY_VELOCITY}, {"pressure", LMI_ARRAY_PRESSURE}, {"density", LMI_ARRAY_DENSITY}, {NULL, 0}};
 
 static const lmi_case_word COLUMNS[] = {
-  {"mass", LMI_SERIES_MASS},           {"momentum", LMI_SERIES_MOMENTUM},   {"kinetic_energy", LMI_SERIES_KINETIC_ENERGY},
-  {"max_speed", LMI_SERIES_MAX_SPEED}, {"enstrophy", LMI_SERIES_ENSTROPHY}, {"dissipation", LMI_SERIES_DISSIPATION},
+  {"mass", LMI_SERIES_MASS},
+  {"momentum", LMI_SERIES_MOMENTUM},
+  {"kinetic_energy", LMI_SERIES_KINETIC_ENERGY},
+  {"max_speed", LMI_SERIES_MAX_SPEED},
+  {"enstrophy", LMI_SERIES_ENSTROPHY},
+  {"dissipation", LMI_SERIES_DISSIPATION},
   {NULL, 0},
 };
 
@@ -40,21 +46,18 @@ const char *lmi_scalar_name(lmi_scalar scalar)
 const char *lmi_scalar_unit(lmi_scalar scalar)
 {
   switch (scalar) {
-  case LMI_SCALAR_PRESSURE:
-    return "Pa";
-  case LMI_SCALAR_DENSITY:
-    return "kg/m3";
-  case LMI_SCALAR_VORTICITY:
-    return "1/s";
-  default:
-    return "m/s";
+  case LMI_SCALAR_PRESSURE: return "Pa";
+  case LMI_SCALAR_DENSITY: return "kg/m3";
+  case LMI_SCALAR_VORTICITY: return "1/s";
+  default: return "m/s";
   }
 }
 
 /* ---- reading ---- */
 
 /* A list of words (or one word) into an array of flags. */
-static lamina_status read_flags(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_word *words, bool *flags)
+static lamina_status read_flags(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_word *words,
+                                bool *flags)
 {
   const lmi_case_key entry = {.words = words};
   lmi_case_choice choice = {0};
@@ -65,7 +68,8 @@ static lamina_status read_flags(lmi_case_reader *reader, const lmi_tree_node *no
   }
   if (node->kind == LMI_TREE_MAP || node->first == NULL) {
     char list[160];
-    return lmi_case_fail(reader, node, "needs a list of words; allowed: %s", lmi_case_list_words(words, list, sizeof list));
+    return lmi_case_fail(reader, node, "needs a list of words; allowed: %s",
+                         lmi_case_list_words(words, list, sizeof list));
   }
   size_t index = 0;
   for (const lmi_tree_node *child = node->first; child != NULL; child = child->next) {
@@ -78,7 +82,8 @@ static lamina_status read_flags(lmi_case_reader *reader, const lmi_tree_node *no
 }
 
 /* The key that says what kind of output this is; a second one is refused. */
-static lamina_status set_kind(lmi_case_reader *reader, const lmi_tree_node *node, lmi_case_output *output, lmi_output_kind kind)
+static lamina_status set_kind(lmi_case_reader *reader, const lmi_tree_node *node, lmi_case_output *output,
+                              lmi_output_kind kind)
 {
   if (output->where != NULL)
     return lmi_case_fail(reader, node, "an output has one of fields, slice, profile, series; make two entries of it");
@@ -87,7 +92,8 @@ static lamina_status set_kind(lmi_case_reader *reader, const lmi_tree_node *node
   return LAMINA_OK;
 }
 
-static lamina_status read_fields(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_fields(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                 void *target)
 {
   (void)key;
   lmi_case_output *output = target;
@@ -95,7 +101,8 @@ static lamina_status read_fields(lmi_case_reader *reader, const lmi_tree_node *n
   return read_flags(reader, node, ARRAYS, output->arrays);
 }
 
-static lamina_status read_series(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_series(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                 void *target)
 {
   (void)key;
   lmi_case_output *output = target;
@@ -105,22 +112,26 @@ static lamina_status read_series(lmi_case_reader *reader, const lmi_tree_node *n
 
 static lamina_status read_through(lmi_case_reader *reader, const lmi_tree_node *node, lmi_case_output *output)
 {
-#define POSITION(name_, index)                                                                                             \
-  {.name = (name_), .read = lmi_case_read_real, .offset = offsetof(lmi_case_output, through[index]), .low = -1e12, .high = 1e12, \
-   .dimension = LMI_DIMENSION_LENGTH}
+#define POSITION(name_, index)                                                                                      \
+  {                                                                                                                 \
+    .name = (name_), .read = lmi_case_read_real, .offset = offsetof(lmi_case_output, through[index]), .low = -1e12, \
+    .high = 1e12, .dimension = LMI_DIMENSION_LENGTH                                                                 \
+  }
   static const lmi_case_key KEYS[] = {POSITION("x", 0), POSITION("y", 1), POSITION("z", 2)};
 #undef POSITION
   return lmi_case_read_map(reader, node, KEYS, LMI_COUNT(KEYS), output);
 }
 
-static lamina_status read_slice(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_slice(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                void *target)
 {
   (void)key;
   LMI_TRY(set_kind(reader, node, target, LMI_OUTPUT_SLICE));
   return read_through(reader, node, target);
 }
 
-static lamina_status read_profile(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_profile(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                  void *target)
 {
   (void)key;
   LMI_TRY(set_kind(reader, node, target, LMI_OUTPUT_PROFILE));
@@ -146,38 +157,47 @@ static const lmi_case_key OUTPUT_KEYS[] = {
   {.name = "image", .read = lmi_case_read_choice, .offset = OUTPUT(scalar), .words = SCALARS},
   {.name = "value", .read = lmi_case_read_choice, .offset = OUTPUT(scalar), .words = SCALARS},
   {.name = "range", .read = lmi_case_read_vector, .offset = OUTPUT(range), .low = -1e12, .high = 1e12},
-  {.name = "every", .read = lmi_case_read_span, .offset = OUTPUT(every), .high = 1e12, .above_low = true,
-   .dimension = LMI_DIMENSION_TIME, .hint = "as \"2 s\" or \"500 steps\""},
-  {.name = "at", .read = read_at, .high = 1e12, .above_low = true, .dimension = LMI_DIMENSION_TIME, .hint = "or the word end"},
+  {.name = "every",
+   .read = lmi_case_read_span,
+   .offset = OUTPUT(every),
+   .high = 1e12,
+   .above_low = true,
+   .dimension = LMI_DIMENSION_TIME,
+   .hint = "as \"2 s\" or \"500 steps\""},
+  {.name = "at",
+   .read = read_at,
+   .high = 1e12,
+   .above_low = true,
+   .dimension = LMI_DIMENSION_TIME,
+   .hint = "or the word end"},
   {.name = "compare", .read = lmi_case_read_text, .offset = OUTPUT(compare), .low = 1, .high = 60},
-  {.name = "gate", .read = lmi_case_read_real, .offset = OUTPUT(gate), .high = 1e6, .above_low = true,
+  {.name = "gate",
+   .read = lmi_case_read_real,
+   .offset = OUTPUT(gate),
+   .high = 1e6,
+   .above_low = true,
    .hint = "the largest error that still passes"},
 };
 #undef OUTPUT
 
-static lamina_status fail_names(lmi_case_reader *reader, const lmi_case_output *output, const char *const *names, size_t count,
-                                const char *kind)
+static lamina_status fail_names(lmi_case_reader *reader, const lmi_case_output *output, const char *const *names,
+                                size_t count, const char *kind)
 {
   char list[360] = "";
   size_t used = 0;
   for (size_t i = 0; i < count && used < sizeof list; i++)
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", names[i]);
   const char *nearest = lmi_nearest_word(output->compare.value, names, count);
-  return lmi_case_fail(reader, output->compare.where, "'%.60s' is no %s; there are: %s%s%s%s", output->compare.value, kind, list,
-                       nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+  return lmi_case_fail(reader, output->compare.where, "'%.60s' is no %s; there are: %s%s%s%s", output->compare.value,
+                       kind, list, nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                       nearest != NULL ? "'?" : "");
 }
 
-/* `compare` names reference data in a profile, an exact solution elsewhere. */
+/* `compare` names an exact solution; that of a profile is looked up once the Reynolds number is known. */
 static lamina_status resolve_compare(lmi_case_reader *reader, lmi_case_output *output)
 {
-  if (output->compare.value == NULL)
+  if (output->compare.value == NULL || output->kind == LMI_OUTPUT_PROFILE)
     return LAMINA_OK;
-  if (output->kind == LMI_OUTPUT_PROFILE) {
-    output->reference = lmi_reference_find(output->compare.value);
-    size_t count = 0;
-    const char *const *names = lmi_reference_names(&count);
-    return output->reference != NULL ? LAMINA_OK : fail_names(reader, output, names, count, "reference data");
-  }
   const char *names[LMI_COUNT(EXACTS)];
   size_t count = 0;
   for (; EXACTS[count].name != NULL; count++) {
@@ -200,7 +220,8 @@ static lamina_status check_keys(lmi_case_reader *reader, const lmi_tree_node *no
   if (!is_slice && image != NULL)
     return lmi_case_fail(reader, image, "image belongs to a slice; write {slice: {z: ...}, image: ...}");
   if (output->kind == LMI_OUTPUT_PROFILE && value == NULL && output->compare.value == NULL)
-    return lmi_case_fail(reader, node, "a profile needs `value: velocity_x` (or speed, pressure, ...), or `compare:` with reference data");
+    return lmi_case_fail(
+      reader, node, "a profile needs `value: velocity_x` (or speed, pressure, ...), or `compare:` with reference data");
   if (value != NULL && (output->kind != LMI_OUTPUT_PROFILE || output->compare.value != NULL))
     return lmi_case_fail(reader, value, "value belongs to a profile without compare; reference data bring their own");
   if (output->kind == LMI_OUTPUT_PROFILE && output->scalar.value == LMI_SCALAR_VORTICITY)
@@ -208,10 +229,12 @@ static lamina_status check_keys(lmi_case_reader *reader, const lmi_tree_node *no
   if (output->gate.where != NULL && output->compare.value == NULL)
     return lmi_case_fail(reader, output->gate.where, "a gate needs `compare:` with something to be compared with");
   if (output->compare.value != NULL && output->kind != LMI_OUTPUT_PROFILE && output->kind != LMI_OUTPUT_COMPARE)
-    return lmi_case_fail(reader, output->compare.where, "compare belongs to a profile or stands alone; make two entries of it");
+    return lmi_case_fail(reader, output->compare.where,
+                         "compare belongs to a profile or stands alone; make two entries of it");
   if (output->every.where != NULL && (output->at.where != NULL || output->at_end))
     return lmi_case_fail(reader, output->every.where, "every and at exclude each other; keep one");
-  if (output->range.where != NULL && (!is_slice || output->range.count != 2 || !(output->range.value[0] < output->range.value[1])))
+  if (output->range.where != NULL &&
+      (!is_slice || output->range.count != 2 || !(output->range.value[0] < output->range.value[1])))
     return lmi_case_fail(reader, output->range.where, "range belongs to a slice and is [low, high] with low < high");
   if (output->compare.value != NULL && output->every.where != NULL)
     return lmi_case_fail(reader, output->every.where, "a comparison is made once; use `at: end` or `at: TIME`");
@@ -234,7 +257,8 @@ static lamina_status read_output(lmi_case_reader *reader, const lmi_tree_node *n
   return LAMINA_OK;
 }
 
-lamina_status lmi_case_read_outputs(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+lamina_status lmi_case_read_outputs(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                    void *target)
 {
   (void)key;
   lamina_case *flow = target;
@@ -280,8 +304,8 @@ static lamina_status check_positions(lmi_case_reader *reader, const lamina_case 
     if (axis >= flow->dimension)
       return lmi_case_fail(reader, position->where, "%c: the flow has two dimensions; leave z away", "xyz"[axis]);
     if (position->value < 0 || position->value > extent(flow, axis))
-      return lmi_case_fail(reader, position->where, "%c = %.6g m is outside the domain [0, %.6g] m", "xyz"[axis], position->value,
-                           extent(flow, axis));
+      return lmi_case_fail(reader, position->where, "%c = %.6g m is outside the domain [0, %.6g] m", "xyz"[axis],
+                           position -> value, extent(flow, axis));
   }
   return LAMINA_OK;
 }
@@ -311,21 +335,43 @@ static lamina_status check_slice(lmi_case_reader *reader, const lamina_case *flo
   return LAMINA_OK;
 }
 
+/* "ghia-re400-u", or "ghia-u" for the data of this flow's Reynolds number. */
+static lamina_status find_reference(lmi_case_reader *reader, const lamina_case *flow, lmi_case_output *output)
+{
+  const char *name = output->compare.value;
+  output->reference = lmi_reference_find(name);
+  const char *last = strrchr(name, '-');
+  if (output->reference == NULL && last != NULL) {
+    char full[96];
+    snprintf(full, sizeof full, "%.*s-re%.6g%s", (int)(last - name), name, flow->units.reynolds, last);
+    output->reference = lmi_reference_find(full);
+  }
+  size_t count = 0;
+  const char *const *names = lmi_reference_names(&count);
+  return output->reference != NULL ? LAMINA_OK : fail_names(reader, output, names, count, "reference data");
+}
+
 static lamina_status check_profile(lmi_case_reader *reader, const lamina_case *flow, lmi_case_output *output)
 {
   const int count = given_positions(output);
   if (count != flow->dimension - 1)
-    return lmi_case_fail(reader, output->where, "a profile in %d dimensions needs %d position%s, the axis left out is its direction",
+    return lmi_case_fail(reader, output->where,
+                         "a profile in %d dimensions needs %d position%s, the axis left out is its direction",
                          flow->dimension, flow->dimension - 1, flow->dimension == 3 ? "s" : "");
   for (int axis = 0; axis < flow->dimension; axis++)
     if (output->through[axis].where == NULL)
       output->axis = axis;
-  const lmi_reference *reference = output->reference;
-  if (reference == NULL)
+  if (output->compare.value == NULL)
     return LAMINA_OK;
+  LMI_TRY(find_reference(reader, flow, output));
+  const lmi_reference *reference = output->reference;
   if (reference->dimension != flow->dimension || reference->axis != output->axis)
-    return lmi_case_fail(reader, output->compare.where, "%s is a profile along %c in %d dimensions, this one runs along %c in %d",
-                         reference->name, "xyz"[reference->axis], reference->dimension, "xyz"[output->axis], flow->dimension);
+    return lmi_case_fail(reader, output->compare.where,
+                         "%s is a profile along %c in %d dimensions, this one runs along %c in %d", reference->name,
+                         "xyz"[reference->axis], reference -> dimension, "xyz"[output->axis], flow -> dimension);
+  if (fabs(reference->reynolds - flow->units.reynolds) > 1e-6 * reference->reynolds)
+    return lmi_case_fail(reader, output->compare.where, "%s is for Reynolds number %.6g, this flow has %.6g",
+                         reference->name, reference->reynolds, flow->units.reynolds);
   output->scalar.value = LMI_SCALAR_VELOCITY_X + reference->component;
   return LAMINA_OK;
 }

@@ -13,36 +13,39 @@ typedef struct unit {
 } unit;
 
 static const unit UNITS[] = {
-  {LMI_DIMENSION_TIME, "s", 1.0},           {LMI_DIMENSION_TIME, "ms", 1e-3},
-  {LMI_DIMENSION_TIME, "us", 1e-6},         {LMI_DIMENSION_TIME, "min", 60.0},
-  {LMI_DIMENSION_TIME, "h", 3600.0},        {LMI_DIMENSION_LENGTH, "m", 1.0},
-  {LMI_DIMENSION_LENGTH, "cm", 1e-2},       {LMI_DIMENSION_LENGTH, "mm", 1e-3},
-  {LMI_DIMENSION_LENGTH, "um", 1e-6},       {LMI_DIMENSION_LENGTH, "km", 1e3},
-  {LMI_DIMENSION_SPEED, "m/s", 1.0},        {LMI_DIMENSION_SPEED, "cm/s", 1e-2},
-  {LMI_DIMENSION_SPEED, "mm/s", 1e-3},      {LMI_DIMENSION_SPEED, "km/h", 1.0 / 3.6},
-  {LMI_DIMENSION_VISCOSITY, "m2/s", 1.0},   {LMI_DIMENSION_VISCOSITY, "mm2/s", 1e-6},
-  {LMI_DIMENSION_VISCOSITY, "cSt", 1e-6},   {LMI_DIMENSION_DENSITY, "kg/m3", 1.0},
-  {LMI_DIMENSION_DENSITY, "g/cm3", 1e3},    {LMI_DIMENSION_ACCELERATION, "m/s2", 1.0},
+  {LMI_DIMENSION_TIME, "s", 1.0},
+  {LMI_DIMENSION_TIME, "ms", 1e-3},
+  {LMI_DIMENSION_TIME, "us", 1e-6},
+  {LMI_DIMENSION_TIME, "min", 60.0},
+  {LMI_DIMENSION_TIME, "h", 3600.0},
+  {LMI_DIMENSION_LENGTH, "m", 1.0},
+  {LMI_DIMENSION_LENGTH, "cm", 1e-2},
+  {LMI_DIMENSION_LENGTH, "mm", 1e-3},
+  {LMI_DIMENSION_LENGTH, "um", 1e-6},
+  {LMI_DIMENSION_LENGTH, "km", 1e3},
+  {LMI_DIMENSION_SPEED, "m/s", 1.0},
+  {LMI_DIMENSION_SPEED, "cm/s", 1e-2},
+  {LMI_DIMENSION_SPEED, "mm/s", 1e-3},
+  {LMI_DIMENSION_SPEED, "km/h", 1.0 / 3.6},
+  {LMI_DIMENSION_VISCOSITY, "m2/s", 1.0},
+  {LMI_DIMENSION_VISCOSITY, "mm2/s", 1e-6},
+  {LMI_DIMENSION_VISCOSITY, "cSt", 1e-6},
+  {LMI_DIMENSION_DENSITY, "kg/m3", 1.0},
+  {LMI_DIMENSION_DENSITY, "g/cm3", 1e3},
+  {LMI_DIMENSION_ACCELERATION, "m/s2", 1.0},
   {LMI_DIMENSION_ACCELERATION, "mm/s2", 1e-3},
 };
 
 const char *lmi_dimension_units(lmi_dimension dimension)
 {
   switch (dimension) {
-  case LMI_DIMENSION_TIME:
-    return "s, ms, us, min, h";
-  case LMI_DIMENSION_LENGTH:
-    return "m, cm, mm, um, km";
-  case LMI_DIMENSION_SPEED:
-    return "m/s, cm/s, mm/s, km/h";
-  case LMI_DIMENSION_VISCOSITY:
-    return "m2/s, mm2/s, cSt";
-  case LMI_DIMENSION_DENSITY:
-    return "kg/m3, g/cm3";
-  case LMI_DIMENSION_ACCELERATION:
-    return "m/s2, mm/s2";
-  case LMI_DIMENSION_NONE:
-    break;
+  case LMI_DIMENSION_TIME: return "s, ms, us, min, h";
+  case LMI_DIMENSION_LENGTH: return "m, cm, mm, um, km";
+  case LMI_DIMENSION_SPEED: return "m/s, cm/s, mm/s, km/h";
+  case LMI_DIMENSION_VISCOSITY: return "m2/s, mm2/s, cSt";
+  case LMI_DIMENSION_DENSITY: return "kg/m3, g/cm3";
+  case LMI_DIMENSION_ACCELERATION: return "m/s2, mm/s2";
+  case LMI_DIMENSION_NONE: break;
   }
   return "";
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers with units, as people write them: "10 s", "20 ms", "5 mm", "1e-6 m2/s", "2.5". Without a unit the SI one is meant. */
+/* Numbers with units, as people write them: "10 s", "20 ms", "5 mm", "1e-6 m2/s", "2.5". Without a unit the SI one is
+ * meant. */
 #ifndef LMI_CASE_QUANTITY_H
 #define LMI_CASE_QUANTITY_H
 
@@ -17,9 +18,9 @@ typedef enum lmi_dimension {
 
 typedef enum lmi_quantity_fault {
   LMI_QUANTITY_OK,
-  LMI_QUANTITY_NOT_A_NUMBER,  /* "abc", "", ".nan", "1,5" */
-  LMI_QUANTITY_NOT_FINITE,    /* "nan", "inf", "1e400" */
-  LMI_QUANTITY_UNKNOWN_UNIT,  /* "10 parsec" */
+  LMI_QUANTITY_NOT_A_NUMBER, /* "abc", "", ".nan", "1,5" */
+  LMI_QUANTITY_NOT_FINITE,   /* "nan", "inf", "1e400" */
+  LMI_QUANTITY_UNKNOWN_UNIT, /* "10 parsec" */
 } lmi_quantity_fault;
 
 /* Reads `text` into SI units. */

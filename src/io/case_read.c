@@ -49,7 +49,8 @@ static const lmi_case_key *find_key(const lmi_case_key *keys, size_t count, cons
   return NULL;
 }
 
-static lamina_status fail_unknown(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *keys, size_t count)
+static lamina_status fail_unknown(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *keys,
+                                  size_t count)
 {
   enum { MOST_KEYS = 40 };
   const char *names[MOST_KEYS];
@@ -64,17 +65,18 @@ static lamina_status fail_unknown(lmi_case_reader *reader, const lmi_tree_node *
   }
   const char *nearest = lmi_nearest_word(node->key, names, shown);
   if (nearest != NULL)
-    return lmi_case_fail(reader, node, "unknown key '%.60s'; did you mean '%s'? Known here: %s", node->key, nearest, list);
+    return lmi_case_fail(reader, node, "unknown key '%.60s'; did you mean '%s'? Known here: %s", node->key, nearest,
+                         list);
   return lmi_case_fail(reader, node, "unknown key '%.60s'; known here: %s", node->key, list);
 }
 
-lamina_status lmi_case_read_map(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *keys, size_t count,
-                                void *target)
+lamina_status lmi_case_read_map(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *keys,
+                                size_t count, void *target)
 {
   char what[64];
   if (node->kind != LMI_TREE_MAP)
-    return lmi_case_fail(reader, node, "%s is not a map; write `%s: ...` below it, first key", lmi_tree_describe(node, what, sizeof what),
-                         keys[0].name);
+    return lmi_case_fail(reader, node, "%s is not a map; write `%s: ...` below it, first key",
+                         lmi_tree_describe(node, what, sizeof what), keys[0].name);
   for (const lmi_tree_node *child = node->first; child != NULL; child = child->next) {
     const lmi_case_key *key = find_key(keys, count, child->key);
     if (key == NULL)
@@ -104,17 +106,19 @@ static lamina_status fail_quantity(lmi_case_reader *reader, const lmi_tree_node 
   hint_of(key, hint, sizeof hint);
   const char *units = lmi_dimension_units(key->dimension);
   if (fault == LMI_QUANTITY_NOT_FINITE)
-    return lmi_case_fail(reader, node, "%s is not a finite number; allowed %s%.6g to %.6g%s", what, key->above_low ? "above " : "",
-                         key->low, key->high, hint);
+    return lmi_case_fail(reader, node, "%s is not a finite number; allowed %s%.6g to %.6g%s", what,
+                         key->above_low ? "above " : "", key->low, key->high, hint);
   if (fault == LMI_QUANTITY_UNKNOWN_UNIT && units[0] == '\0')
     return lmi_case_fail(reader, node, "%s has a unit, but this is a pure number%s", what, hint);
   if (fault == LMI_QUANTITY_UNKNOWN_UNIT)
     return lmi_case_fail(reader, node, "%s has an unknown unit; allowed: %s%s", what, units, hint);
-  return lmi_case_fail(reader, node, "%s is not a number%s%s%s%s", what, units[0] != '\0' ? "; a number with one of the units " : "",
-                       units, units[0] != '\0' ? ", or without (SI)" : "", hint);
+  return lmi_case_fail(reader, node, "%s is not a number%s%s%s%s", what,
+                       units[0] != '\0' ? "; a number with one of the units " : "", units,
+                       units[0] != '\0' ? ", or without (SI)" : "", hint);
 }
 
-lamina_status lmi_case_read_number(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, double *value)
+lamina_status lmi_case_read_number(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                   double *value)
 {
   if (node->kind != LMI_TREE_SCALAR)
     return fail_quantity(reader, node, key, LMI_QUANTITY_NOT_A_NUMBER);
@@ -124,20 +128,22 @@ lamina_status lmi_case_read_number(lmi_case_reader *reader, const lmi_tree_node 
   const bool is_inside = (key->above_low ? *value > key->low : *value >= key->low) && *value <= key->high;
   if (!is_inside) {
     char hint[160];
-    return lmi_case_fail(reader, node, "%.40s is outside %c%.6g, %.6g]%s", node->text, key->above_low ? '(' : '[', key->low,
-                         key->high, hint_of(key, hint, sizeof hint));
+    return lmi_case_fail(reader, node, "%.40s is outside %c%.6g, %.6g]%s", node->text, key->above_low ? '(' : '[',
+                         key->low, key->high, hint_of(key, hint, sizeof hint));
   }
   return LAMINA_OK;
 }
 
-lamina_status lmi_case_read_real(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+lamina_status lmi_case_read_real(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                 void *target)
 {
   lmi_case_real *real = target;
   real->where = node;
   return lmi_case_read_number(reader, node, key, &real->value);
 }
 
-lamina_status lmi_case_read_integer(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+lamina_status lmi_case_read_integer(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                    void *target)
 {
   lmi_case_integer *integer = target;
   char what[64], hint[160];
@@ -145,22 +151,24 @@ lamina_status lmi_case_read_integer(lmi_case_reader *reader, const lmi_tree_node
   int64_t value = 0;
   double real = 0;
   if (node->kind != LMI_TREE_SCALAR || lmi_quantity_parse(node->text, LMI_DIMENSION_NONE, &real) != LMI_QUANTITY_OK)
-    return lmi_case_fail(reader, node, "%s is not a whole number; allowed %.0f to %.0f%s", lmi_tree_describe(node, what, sizeof what),
-                         key->low, key->high, hint_of(key, hint, sizeof hint));
+    return lmi_case_fail(reader, node, "%s is not a whole number; allowed %.0f to %.0f%s",
+                         lmi_tree_describe(node, what, sizeof what), key->low, key->high,
+                         hint_of(key, hint, sizeof hint));
   if (real < key->low || real > key->high)
     return lmi_case_fail(reader, node, "%.40s is outside [%.0f, %.0f]%s", node->text, key->low, key->high,
                          hint_of(key, hint, sizeof hint));
   if (!lmi_parse_int64(node->text, &value)) {
     if (floor(real) != real)
-      return lmi_case_fail(reader, node, "%.40s is not a whole number; allowed %.0f to %.0f%s", node->text, key->low, key->high,
-                           hint_of(key, hint, sizeof hint));
+      return lmi_case_fail(reader, node, "%.40s is not a whole number; allowed %.0f to %.0f%s", node->text, key->low,
+                           key->high, hint_of(key, hint, sizeof hint));
     value = (int64_t)real;
   }
   integer->value = value;
   return LAMINA_OK;
 }
 
-lamina_status lmi_case_read_vector(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+lamina_status lmi_case_read_vector(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                   void *target)
 {
   lmi_case_vector *vector = target;
   char what[64];
@@ -198,7 +206,8 @@ static bool parse_steps(const char *text, int64_t *steps)
   return lmi_parse_int64(number, steps);
 }
 
-lamina_status lmi_case_read_span(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+lamina_status lmi_case_read_span(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                 void *target)
 {
   lmi_case_span *span = target;
   span->where = node;
@@ -224,7 +233,8 @@ const char *lmi_case_list_words(const lmi_case_word *words, char *buffer, size_t
   return buffer;
 }
 
-lamina_status lmi_case_read_choice(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+lamina_status lmi_case_read_choice(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                   void *target)
 {
   lmi_case_choice *choice = target;
   choice->where = node;
@@ -242,10 +252,12 @@ lamina_status lmi_case_read_choice(lmi_case_reader *reader, const lmi_tree_node 
   lmi_case_list_words(key->words, list, sizeof list);
   const char *nearest = node->kind == LMI_TREE_SCALAR ? lmi_nearest_word(node->text, names, count) : NULL;
   return lmi_case_fail(reader, node, "%s is not one of: %s%s%s%s", lmi_tree_describe(node, what, sizeof what), list,
-                       nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+                       nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                       nearest != NULL ? "'?" : "");
 }
 
-lamina_status lmi_case_read_text(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+lamina_status lmi_case_read_text(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                 void *target)
 {
   lmi_case_text *text = target;
   char what[64];

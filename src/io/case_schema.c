@@ -7,15 +7,14 @@
 
 #define AT(field) offsetof(lamina_case, field)
 
-
 #define WORD(enumerator, value_, text, description) {text, value_},
 static const lmi_case_word LATTICES[] = {LAMINA_LATTICE_LIST(WORD){NULL, 0}};
 static const lmi_case_word COLLISIONS[] = {LAMINA_COLLISION_LIST(WORD){NULL, 0}};
 static const lmi_case_word PRECISIONS[] = {LAMINA_PRECISION_LIST(WORD){NULL, 0}};
 static const lmi_case_word LAYOUTS[] = {LAMINA_LAYOUT_LIST(WORD){NULL, 0}};
 static const lmi_case_word STREAMINGS[] = {LAMINA_STREAMING_LIST(WORD){NULL, 0}};
+static const lmi_case_word BACKENDS[] = {LAMINA_BACKEND_LIST(WORD){NULL, 0}};
 #undef WORD
-static const lmi_case_word BACKENDS[] = {{"cpu", 0}, {NULL, 0}};
 static const lmi_case_word INITIALS[] = {
   {"rest", LMI_INITIAL_REST},
   {"uniform", LMI_INITIAL_UNIFORM},
@@ -28,7 +27,8 @@ static const lmi_case_word INITIALS[] = {
 
 /* ---- domain, fluid, run, checkpoint ---- */
 
-static lamina_status read_cells(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_cells(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                void *target)
 {
   lamina_case *flow = target;
   char what[64];
@@ -50,31 +50,62 @@ static lamina_status read_cells(lmi_case_reader *reader, const lmi_tree_node *no
   return LAMINA_OK;
 }
 
-static lamina_status read_domain(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_domain(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                 void *target)
 {
   (void)key;
   static const lmi_case_key KEYS[] = {
     {.name = "cells", .read = read_cells, .low = 1, .high = 1 << 24, .hint = "cells along each axis"},
-    {.name = "length", .read = lmi_case_read_real, .offset = AT(length), .low = 1e-12, .high = 1e12, .dimension = LMI_DIMENSION_LENGTH,
+    {.name = "length",
+     .read = lmi_case_read_real,
+     .offset = AT(length),
+     .low = 1e-12,
+     .high = 1e12,
+     .dimension = LMI_DIMENSION_LENGTH,
      .hint = "the domain's length along x"},
   };
   return lmi_case_read_map(reader, node, KEYS, LMI_COUNT(KEYS), target);
 }
 
-static lamina_status read_fluid(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_fluid(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                void *target)
 {
   (void)key;
   static const lmi_case_key KEYS[] = {
-    {.name = "reynolds", .read = lmi_case_read_real, .offset = AT(reynolds), .high = 1e12, .above_low = true,
+    {.name = "reynolds",
+     .read = lmi_case_read_real,
+     .offset = AT(reynolds),
+     .high = 1e12,
+     .above_low = true,
      .hint = "speed x reference length / viscosity"},
-    {.name = "viscosity", .read = lmi_case_read_real, .offset = AT(viscosity), .high = 1e12, .above_low = true,
-     .dimension = LMI_DIMENSION_VISCOSITY, .hint = "kinematic viscosity, 1e-6 m2/s for water"},
-    {.name = "density", .read = lmi_case_read_real, .offset = AT(density), .high = 1e12, .above_low = true,
-     .dimension = LMI_DIMENSION_DENSITY, .hint = "998 kg/m3 for water"},
-    {.name = "speed", .read = lmi_case_read_real, .offset = AT(speed), .high = 1e12, .above_low = true,
-     .dimension = LMI_DIMENSION_SPEED, .hint = "a typical speed of the flow"},
-    {.name = "reference_length", .read = lmi_case_read_real, .offset = AT(reference_length), .high = 1e12, .above_low = true,
-     .dimension = LMI_DIMENSION_LENGTH, .hint = "the length of the Reynolds number"},
+    {.name = "viscosity",
+     .read = lmi_case_read_real,
+     .offset = AT(viscosity),
+     .high = 1e12,
+     .above_low = true,
+     .dimension = LMI_DIMENSION_VISCOSITY,
+     .hint = "kinematic viscosity, 1e-6 m2/s for water"},
+    {.name = "density",
+     .read = lmi_case_read_real,
+     .offset = AT(density),
+     .high = 1e12,
+     .above_low = true,
+     .dimension = LMI_DIMENSION_DENSITY,
+     .hint = "998 kg/m3 for water"},
+    {.name = "speed",
+     .read = lmi_case_read_real,
+     .offset = AT(speed),
+     .high = 1e12,
+     .above_low = true,
+     .dimension = LMI_DIMENSION_SPEED,
+     .hint = "a typical speed of the flow"},
+    {.name = "reference_length",
+     .read = lmi_case_read_real,
+     .offset = AT(reference_length),
+     .high = 1e12,
+     .above_low = true,
+     .dimension = LMI_DIMENSION_LENGTH,
+     .hint = "the length of the Reynolds number"},
   };
   return lmi_case_read_map(reader, node, KEYS, LMI_COUNT(KEYS), target);
 }
@@ -83,21 +114,36 @@ static lamina_status read_run(lmi_case_reader *reader, const lmi_tree_node *node
 {
   (void)key;
   static const lmi_case_key KEYS[] = {
-    {.name = "until", .read = lmi_case_read_span, .offset = AT(until), .high = 1e12, .above_low = true,
-     .dimension = LMI_DIMENSION_TIME, .hint = "time of the flow at which to stop"},
+    {.name = "until",
+     .read = lmi_case_read_span,
+     .offset = AT(until),
+     .high = 1e12,
+     .above_low = true,
+     .dimension = LMI_DIMENSION_TIME,
+     .hint = "time of the flow at which to stop"},
     {.name = "steps", .read = lmi_case_read_integer, .offset = AT(steps), .low = 1, .high = 1e12},
-    {.name = "steady", .read = lmi_case_read_real, .offset = AT(steady), .high = 1, .above_low = true,
+    {.name = "steady",
+     .read = lmi_case_read_real,
+     .offset = AT(steady),
+     .high = 1,
+     .above_low = true,
      .hint = "stop when the velocity changes less than this share of the speed in one L/U; 1e-6 is usual"},
   };
   return lmi_case_read_map(reader, node, KEYS, LMI_COUNT(KEYS), target);
 }
 
-static lamina_status read_checkpoint(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_checkpoint(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                     void *target)
 {
   (void)key;
   static const lmi_case_key KEYS[] = {
-    {.name = "every", .read = lmi_case_read_span, .offset = AT(checkpoint_every), .high = 1e12, .above_low = true,
-     .dimension = LMI_DIMENSION_TIME, .hint = "time between checkpoints, as \"10 s\" or \"500 steps\""},
+    {.name = "every",
+     .read = lmi_case_read_span,
+     .offset = AT(checkpoint_every),
+     .high = 1e12,
+     .above_low = true,
+     .dimension = LMI_DIMENSION_TIME,
+     .hint = "time between checkpoints, as \"10 s\" or \"500 steps\""},
   };
   return lmi_case_read_map(reader, node, KEYS, LMI_COUNT(KEYS), target);
 }
@@ -107,10 +153,19 @@ static lamina_status read_checkpoint(lmi_case_reader *reader, const lmi_tree_nod
 static lamina_status read_oscillating(lmi_case_reader *reader, const lmi_tree_node *node, lmi_case_boundary *boundary)
 {
   static const lmi_case_key KEYS[] = {
-    {.name = "velocity", .read = lmi_case_read_vector, .offset = offsetof(lmi_case_boundary, velocity), .low = -1e12, .high = 1e12,
+    {.name = "velocity",
+     .read = lmi_case_read_vector,
+     .offset = offsetof(lmi_case_boundary, velocity),
+     .low = -1e12,
+     .high = 1e12,
      .dimension = LMI_DIMENSION_SPEED},
-    {.name = "period", .read = lmi_case_read_real, .offset = offsetof(lmi_case_boundary, period), .high = 1e12, .above_low = true,
-     .dimension = LMI_DIMENSION_TIME, .hint = "the time of one oscillation"},
+    {.name = "period",
+     .read = lmi_case_read_real,
+     .offset = offsetof(lmi_case_boundary, period),
+     .high = 1e12,
+     .above_low = true,
+     .dimension = LMI_DIMENSION_TIME,
+     .hint = "the time of one oscillation"},
   };
   boundary->kind = LMI_BOUNDARY_OSCILLATING;
   LMI_TRY(lmi_case_read_map(reader, node, KEYS, LMI_COUNT(KEYS), boundary));
@@ -119,10 +174,12 @@ static lamina_status read_oscillating(lmi_case_reader *reader, const lmi_tree_no
   return LAMINA_OK;
 }
 
-static lamina_status read_boundary(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_boundary(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                   void *target)
 {
   (void)key;
-  static const char ALLOWED[] = "wall, periodic, {moving_wall: [x, y, z]}, {oscillating_wall: {velocity: [x, y, z], period: T}}";
+  static const char ALLOWED[] =
+    "wall, periodic, {moving_wall: [x, y, z]}, {oscillating_wall: {velocity: [x, y, z], period: T}}";
   static const lmi_case_key VELOCITY = {.low = -1e12, .high = 1e12, .dimension = LMI_DIMENSION_SPEED};
   lmi_case_boundary *boundary = target;
   boundary->where = node;
@@ -149,17 +206,26 @@ static lamina_status read_boundary(lmi_case_reader *reader, const lmi_tree_node 
     return LAMINA_OK;
   }
   char what[64];
-  return lmi_case_fail(reader, node, "%s is no boundary; allowed: %s", lmi_tree_describe(node, what, sizeof what), ALLOWED);
+  return lmi_case_fail(reader, node, "%s is no boundary; allowed: %s", lmi_tree_describe(node, what, sizeof what),
+                       ALLOWED);
 }
 
-static lamina_status read_boundaries(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_boundaries(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                     void *target)
 {
   (void)key;
-#define FACE(name_, index) {.name = (name_), .read = read_boundary, .offset = AT(faces[index])}
+#define FACE(name_, index)                                             \
+  {                                                                    \
+    .name = (name_), .read = read_boundary, .offset = AT(faces[index]) \
+  }
   static const lmi_case_key KEYS[] = {
     {.name = "all", .read = read_boundary, .offset = AT(all)},
-    FACE("x-", LAMINA_FACE_X_LOW),  FACE("x+", LAMINA_FACE_X_HIGH), FACE("y-", LAMINA_FACE_Y_LOW),
-    FACE("y+", LAMINA_FACE_Y_HIGH), FACE("z-", LAMINA_FACE_Z_LOW),  FACE("z+", LAMINA_FACE_Z_HIGH),
+    FACE("x-", LAMINA_FACE_X_LOW),
+    FACE("x+", LAMINA_FACE_X_HIGH),
+    FACE("y-", LAMINA_FACE_Y_LOW),
+    FACE("y+", LAMINA_FACE_Y_HIGH),
+    FACE("z-", LAMINA_FACE_Z_LOW),
+    FACE("z+", LAMINA_FACE_Z_HIGH),
   };
 #undef FACE
   return lmi_case_read_map(reader, node, KEYS, LMI_COUNT(KEYS), target);
@@ -167,18 +233,35 @@ static lamina_status read_boundaries(lmi_case_reader *reader, const lmi_tree_nod
 
 /* ---- initial ---- */
 
-static lamina_status read_initial(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
+static lamina_status read_initial(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                  void *target)
 {
 #define INITIAL(field) offsetof(lmi_case_initial, field)
   static const lmi_case_key KEYS[] = {
     {.name = "kind", .read = lmi_case_read_choice, .offset = INITIAL(kind), .words = INITIALS},
-    {.name = "velocity", .read = lmi_case_read_vector, .offset = INITIAL(velocity), .low = -1e12, .high = 1e12,
+    {.name = "velocity",
+     .read = lmi_case_read_vector,
+     .offset = INITIAL(velocity),
+     .low = -1e12,
+     .high = 1e12,
      .dimension = LMI_DIMENSION_SPEED},
-    {.name = "speed", .read = lmi_case_read_real, .offset = INITIAL(speed), .high = 1e12, .above_low = true,
-     .dimension = LMI_DIMENSION_SPEED, .hint = "the amplitude"},
-    {.name = "steepness", .read = lmi_case_read_real, .offset = INITIAL(steepness), .low = 1, .high = 1e4,
+    {.name = "speed",
+     .read = lmi_case_read_real,
+     .offset = INITIAL(speed),
+     .high = 1e12,
+     .above_low = true,
+     .dimension = LMI_DIMENSION_SPEED,
+     .hint = "the amplitude"},
+    {.name = "steepness",
+     .read = lmi_case_read_real,
+     .offset = INITIAL(steepness),
+     .low = 1,
+     .high = 1e4,
      .hint = "80 is usual (Minion and Brown)"},
-    {.name = "perturbation", .read = lmi_case_read_real, .offset = INITIAL(perturbation), .high = 1,
+    {.name = "perturbation",
+     .read = lmi_case_read_real,
+     .offset = INITIAL(perturbation),
+     .high = 1,
      .hint = "in units of the speed; 0.05 is usual"},
   };
 #undef INITIAL
@@ -193,6 +276,27 @@ static lamina_status read_initial(lmi_case_reader *reader, const lmi_tree_node *
   return LAMINA_OK;
 }
 
+/* ---- devices ---- */
+
+static lamina_status read_devices(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                  void *target)
+{
+  lamina_case *flow = target;
+  flow->devices_where = node;
+  flow->device_count = 0;
+  if (node->kind != LMI_TREE_LIST || node->first == NULL)
+    return lmi_case_fail(reader, node, "needs a list of device ordinals, [0, 1]");
+  for (const lmi_tree_node *child = node->first; child != NULL; child = child->next) {
+    if (flow->device_count == LAMINA_MAX_DEVICES)
+      return lmi_case_fail(reader, child, "more than %d devices", LAMINA_MAX_DEVICES);
+    const size_t length = lmi_case_enter_entry(reader, (size_t)flow->device_count);
+    LMI_TRY(lmi_case_read_integer(reader, child, key, &flow->devices[flow->device_count]));
+    lmi_case_leave(reader, length);
+    flow->device_count++;
+  }
+  return LAMINA_OK;
+}
+
 /* ---- the whole ---- */
 
 static const lmi_case_key TOP_KEYS[] = {
@@ -201,19 +305,40 @@ static const lmi_case_key TOP_KEYS[] = {
   {.name = "fluid", .read = read_fluid},
   {.name = "lattice", .read = lmi_case_read_choice, .offset = AT(lattice), .words = LATTICES},
   {.name = "collision", .read = lmi_case_read_choice, .offset = AT(collision), .words = COLLISIONS},
-  {.name = "smagorinsky", .read = lmi_case_read_real, .offset = AT(smagorinsky), .high = 1, .above_low = true,
+  {.name = "smagorinsky",
+   .read = lmi_case_read_real,
+   .offset = AT(smagorinsky),
+   .high = 1,
+   .above_low = true,
    .hint = "0.1 to 0.2 is usual"},
-  {.name = "magic", .read = lmi_case_read_real, .offset = AT(magic), .high = 100, .above_low = true,
+  {.name = "magic",
+   .read = lmi_case_read_real,
+   .offset = AT(magic),
+   .high = 100,
+   .above_low = true,
    .hint = "0.1875 puts half-way walls exactly, 0.25 is the most stable"},
   {.name = "precision", .read = lmi_case_read_choice, .offset = AT(precision), .words = PRECISIONS},
   {.name = "boundaries", .read = read_boundaries},
-  {.name = "force", .read = lmi_case_read_vector, .offset = AT(force), .low = -1e12, .high = 1e12,
+  {.name = "force",
+   .read = lmi_case_read_vector,
+   .offset = AT(force),
+   .low = -1e12,
+   .high = 1e12,
    .dimension = LMI_DIMENSION_ACCELERATION},
   {.name = "initial", .read = read_initial, .offset = AT(initial), .words = INITIALS},
   {.name = "run", .read = read_run},
-  {.name = "lattice_speed", .read = lmi_case_read_real, .offset = AT(lattice_speed), .low = 1e-6, .high = 2,
+  {.name = "lattice_speed",
+   .read = lmi_case_read_real,
+   .offset = AT(lattice_speed),
+   .low = 1e-6,
+   .high = 2,
    .hint = "the reference speed in cells a step; 0.02 to 0.1 is usual"},
-  {.name = "relaxation_time", .read = lmi_case_read_real, .offset = AT(relaxation_time), .low = 0.5, .high = 100, .above_low = true,
+  {.name = "relaxation_time",
+   .read = lmi_case_read_real,
+   .offset = AT(relaxation_time),
+   .low = 0.5,
+   .high = 100,
+   .above_low = true,
    .hint = "tau in lattice units; 0.51 to 1 is usual"},
   {.name = "output", .read = lmi_case_read_outputs},
   {.name = "checkpoint", .read = read_checkpoint},
@@ -222,6 +347,7 @@ static const lmi_case_key TOP_KEYS[] = {
   {.name = "threads", .read = lmi_case_read_integer, .offset = AT(threads), .low = 1, .high = 4096},
   {.name = "partitions", .read = lmi_case_read_integer, .offset = AT(partitions), .low = 1, .high = 65536},
   {.name = "backend", .read = lmi_case_read_choice, .offset = AT(backend), .words = BACKENDS},
+  {.name = "devices", .read = read_devices, .low = 0, .high = 1023, .hint = "ordinals of GPUs, [0, 1]"},
 };
 
 lamina_status lmi_case_read(lamina_case *flow)

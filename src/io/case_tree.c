@@ -12,9 +12,9 @@ typedef struct builder {
   const char *source;
   bool has_lines;
   int depth;
-  lmi_tree_node *open[LMI_TREE_MAX_DEPTH];  /* lists and maps not yet closed */
-  lmi_tree_node *last[LMI_TREE_MAX_DEPTH];  /* their newest child */
-  char *pending_key[LMI_TREE_MAX_DEPTH];    /* a map's key that waits for its value */
+  lmi_tree_node *open[LMI_TREE_MAX_DEPTH]; /* lists and maps not yet closed */
+  lmi_tree_node *last[LMI_TREE_MAX_DEPTH]; /* their newest child */
+  char *pending_key[LMI_TREE_MAX_DEPTH];   /* a map's key that waits for its value */
   lmi_tree_node *root;
 } builder;
 
@@ -129,7 +129,8 @@ static lamina_status take_key(builder *b, const yaml_event_t *event)
   const lmi_tree_node *earlier = lmi_tree_find(b->open[b->depth - 1], text);
   if (earlier != NULL) {
     char sentence[192];
-    snprintf(sentence, sizeof sentence, "%.60s: given twice (first on line %d); keep one of the two", text, earlier->line);
+    snprintf(sentence, sizeof sentence, "%.60s: given twice (first on line %d); keep one of the two", text,
+             earlier->line);
     return fail_at(b, &event->start_mark, sentence);
   }
   if (text[0] == '\0')
@@ -140,14 +141,16 @@ static lamina_status take_key(builder *b, const yaml_event_t *event)
 static lamina_status take_scalar(builder *b, const yaml_event_t *event)
 {
   if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL)
-    return fail_at(b, &event->start_mark, "anchors (&) and tags (!) are not used in case files; write the value itself");
+    return fail_at(b, &event->start_mark,
+                   "anchors (&) and tags (!) are not used in case files; write the value itself");
   if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
     return fail_at(b, &event->start_mark, "a value holds a zero byte; case files are plain text");
   if (wants_key(b))
     return take_key(b, event);
   lmi_tree_node *node = NULL;
   LMI_TRY(new_node(b->tree, LMI_TREE_SCALAR, b->source, line_of(b, &event->start_mark), &node));
-  LMI_TRY(lmi_string_copy_n(b->tree->ctx, (const char *)event->data.scalar.value, event->data.scalar.length, &node->text));
+  LMI_TRY(
+    lmi_string_copy_n(b->tree->ctx, (const char *)event->data.scalar.value, event->data.scalar.length, &node->text));
   return attach(b, node);
 }
 
@@ -157,7 +160,8 @@ static lamina_status open_node(builder *b, const yaml_event_t *event, lmi_tree_k
   const yaml_char_t *anchor = is_list ? event->data.sequence_start.anchor : event->data.mapping_start.anchor;
   const yaml_char_t *tag = is_list ? event->data.sequence_start.tag : event->data.mapping_start.tag;
   if (anchor != NULL || tag != NULL)
-    return fail_at(b, &event->start_mark, "anchors (&) and tags (!) are not used in case files; write the value itself");
+    return fail_at(b, &event->start_mark,
+                   "anchors (&) and tags (!) are not used in case files; write the value itself");
   if (wants_key(b))
     return fail_at(b, &event->start_mark, "a list or map stands where a key belongs; write `key: value`");
   if (b->depth == LMI_TREE_MAX_DEPTH)
@@ -186,8 +190,9 @@ static lamina_status fail_parser(const builder *b)
   }
   const bool opened = parser->context != NULL && parser->context_mark.line != parser->problem_mark.line;
   if (opened && b->has_lines)
-    snprintf(sentence, sizeof sentence, "not valid YAML: %s (in what begins on line %zu); check indentation, colons and brackets",
-             problem, parser->context_mark.line + 1);
+    snprintf(sentence, sizeof sentence,
+             "not valid YAML: %s (in what begins on line %zu); check indentation, colons and brackets", problem,
+             parser->context_mark.line + 1);
   else
     snprintf(sentence, sizeof sentence, "not valid YAML: %s; check indentation, colons and brackets", problem);
   return fail_at(b, &parser->problem_mark, sentence);
@@ -197,26 +202,18 @@ static lamina_status fail_parser(const builder *b)
 static lamina_status take_event(builder *b, const yaml_event_t *event, bool *done)
 {
   switch (event->type) {
-  case YAML_SCALAR_EVENT:
-    return take_scalar(b, event);
-  case YAML_SEQUENCE_START_EVENT:
-    return open_node(b, event, LMI_TREE_LIST);
-  case YAML_MAPPING_START_EVENT:
-    return open_node(b, event, LMI_TREE_MAP);
+  case YAML_SCALAR_EVENT: return take_scalar(b, event);
+  case YAML_SEQUENCE_START_EVENT: return open_node(b, event, LMI_TREE_LIST);
+  case YAML_MAPPING_START_EVENT: return open_node(b, event, LMI_TREE_MAP);
   case YAML_SEQUENCE_END_EVENT:
-  case YAML_MAPPING_END_EVENT:
-    b->depth--;
-    return LAMINA_OK;
+  case YAML_MAPPING_END_EVENT: b->depth--; return LAMINA_OK;
   case YAML_ALIAS_EVENT:
     return fail_at(b, &event->start_mark, "aliases (*) are not used in case files; write the value itself");
   case YAML_DOCUMENT_START_EVENT:
     return b->root == NULL ? LAMINA_OK
                            : fail_at(b, &event->start_mark, "a second document begins here (---); one case a file");
-  case YAML_STREAM_END_EVENT:
-    *done = true;
-    return LAMINA_OK;
-  default:
-    return LAMINA_OK;
+  case YAML_STREAM_END_EVENT: *done = true; return LAMINA_OK;
+  default: return LAMINA_OK;
   }
 }
 
@@ -243,7 +240,8 @@ static lamina_status parse_into(lmi_tree *tree, const char *source, bool has_lin
                                 lmi_tree_node **root)
 {
   yaml_parser_t parser;
-  LMI_REQUIRE(tree->ctx, yaml_parser_initialize(&parser) != 0, LAMINA_ERROR_MEMORY, "%s: out of memory while reading", source);
+  LMI_REQUIRE(tree->ctx, yaml_parser_initialize(&parser) != 0, LAMINA_ERROR_MEMORY, "%s: out of memory while reading",
+              source);
   yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
   yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
   builder b = {.tree = tree, .parser = &parser, .source = source, .has_lines = has_lines};
@@ -262,13 +260,15 @@ lamina_status lmi_tree_parse(lamina_context *ctx, const char *source, const char
   tree->ctx = ctx;
   LMI_TRY_GOTO(status, lmi_string_copy(ctx, source, &tree->source), cleanup);
   if (memchr(text, '\0', length) != NULL) {
-    status = lmi_fail(ctx, LAMINA_ERROR_CASE, "%s: holds zero bytes, so it is a binary file; a case file is YAML text", source);
+    status = lmi_fail(ctx, LAMINA_ERROR_CASE, "%s: holds zero bytes, so it is a binary file; a case file is YAML text",
+                      source);
     goto cleanup;
   }
   LMI_TRY_GOTO(status, parse_into(tree, tree->source, true, text, length, &tree->root), cleanup);
   if (tree->root == NULL) {
-    status = lmi_fail(ctx, LAMINA_ERROR_CASE,
-                      "%s: empty; a case file needs at least domain, fluid, boundaries and run (see docs/user/case-file.md)", source);
+    status = lmi_fail(
+      ctx, LAMINA_ERROR_CASE,
+      "%s: empty; a case file needs at least domain, fluid, boundaries and run (see docs/user/case-file.md)", source);
     goto cleanup;
   }
   if (tree->root->kind != LMI_TREE_MAP) {
@@ -364,8 +364,8 @@ lamina_status lmi_tree_override(lmi_tree *tree, const char *assignment)
               "--set: '%s' is not KEY=VALUE; for example --set fluid.reynolds=400", assignment);
   char path[256];
   const size_t length = (size_t)(equals - assignment);
-  LMI_REQUIRE(ctx, length < sizeof path, LAMINA_ERROR_CASE, "--set: the key is %zu characters long; at most %zu", length,
-              sizeof path - 1);
+  LMI_REQUIRE(ctx, length < sizeof path, LAMINA_ERROR_CASE, "--set: the key is %zu characters long; at most %zu",
+              length, sizeof path - 1);
   memcpy(path, assignment, length);
   path[length] = '\0';
 

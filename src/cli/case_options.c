@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <unistd.h>
+
+#include "case_options.h"
+
+enum { MOST_OVERRIDES = LMI_MAX_WORDS + 8, OVERRIDE_BYTES = 160 };
+
+/* The texts for lamina_case_load: what --set gave, then the short forms. */
+typedef struct override_list {
+  size_t count;
+  const char *texts[MOST_OVERRIDES];
+  char made[8][OVERRIDE_BYTES];
+  size_t made_count;
+} override_list;
+
+static void add_text(override_list *list, const char *key, const char *value)
+{
+  if (value == NULL)
+    return;
+  char *text = list->made[list->made_count++];
+  snprintf(text, OVERRIDE_BYTES, "%s=%s", key, value);
+  list->texts[list->count++] = text;
+}
+
+static void add_number(override_list *list, const char *key, int64_t value)
+{
+  char number[24];
+  snprintf(number, sizeof number, "%lld", (long long)value);
+  if (value > 0)
+    add_text(list, key, number);
+}
+
+static void collect(const lmi_case_options *options, override_list *list)
+{
+  *list = (override_list){0};
+  for (size_t i = 0; i < options->set.count; i++)
+    list->texts[list->count++] = options->set.words[i];
+  add_text(list, "backend", options->backend);
+  if (options->devices != NULL) {
+    char devices[OVERRIDE_BYTES - 16];
+    snprintf(devices, sizeof devices, "[%.100s]", options->devices);
+    add_text(list, "devices", devices);
+  }
+  add_text(list, "layout", options->layout);
+  add_text(list, "streaming", options->streaming);
+  add_number(list, "threads", options->threads);
+  add_number(list, "partitions", options->partitions);
+}
+
+lamina_status lmi_load_case(lmi_call *call, const char *path, const lmi_case_options *options, lamina_case **flow)
+{
+  override_list overrides;
+  collect(options, &overrides);
+  *flow = NULL;
+  LMI_TRY(lmi_call_open(call, (int)options->threads));
+  LMI_TRY(lamina_case_load(call->ctx, path, overrides.texts, overrides.count, flow));
+  const int threads = lamina_case_threads(*flow);
+  if (threads == 0 || threads == lamina_context_thread_count(call->ctx))
+    return LAMINA_OK;
+  /* The file asks for another number of threads than the context has: begin again with that. */
+  lamina_case_destroy(*flow);
+  *flow = NULL;
+  lamina_context_destroy(call->ctx);
+  call->ctx = NULL;
+  LMI_TRY(lmi_call_open(call, threads));
+  return lamina_case_load(call->ctx, path, overrides.texts, overrides.count, flow);
+}
+
+void lmi_print_units(FILE *stream, const lamina_case *flow)
+{
+  const lamina_units *u = lamina_case_units(flow);
+  const lamina_solver_options *o = lamina_case_solver_options(flow);
+  const lamina_index steps = lamina_case_steps(flow);
+  fprintf(stream, "%s\n", lamina_case_title(flow));
+  fprintf(stream, "  %lld x %lld x %lld cells of %.4g m, %s %s %s, %s layout, %s\n", (long long)o->cells.x,
+          (long long)o->cells.y, (long long)o->cells.z, u->cell_size, lamina_lattice_name(o->lattice),
+          lamina_collision_name(o->collision), lamina_precision_name(o->precision), lamina_layout_name(o->layout),
+          lamina_streaming_name(o->streaming));
+  fprintf(stream, "  time step %.4g s, 1 s = %.6g steps, at most %lld steps = %.6g s\n", u->time_step,
+          1.0 / u->time_step, (long long)steps, (double)steps * u->time_step);
+  fprintf(stream, "  Re %.6g, viscosity %.4g m2/s, speed %.4g m/s over %.4g m, density %.4g kg/m3\n", u->reynolds,
+          u->viscosity, u->reference_speed, u->reference_length, u->density);
+  fprintf(stream, "  lattice: speed %.4g, viscosity %.4g, tau %.5g, omega %.5g, Mach %.3f, Re of a cell %.3g\n",
+          u->lattice_speed, u->lattice_viscosity, u->tau, u->omega, u->mach, u->cell_reynolds);
+  for (size_t i = 0; i < lamina_case_warning_count(flow); i++)
+    fprintf(stream, "  warning: %s\n", lamina_case_warning(flow, i));
+}
+
+const char *lmi_machine_file(const char *given)
+{
+  if (given != NULL)
+    return given;
+  return access("machine.json", R_OK) == 0 ? "machine.json" : NULL;
+}
+
+const char *lmi_format_duration(double seconds, char *buffer)
+{
+  const long long whole = (long long)fmin(fmax(seconds, 0.0), 1e15);
+  if (seconds < 60)
+    snprintf(buffer, 32, "%.1f s", seconds);
+  else if (seconds < 3600)
+    snprintf(buffer, 32, "%lld min %lld s", whole / 60, whole % 60);
+  else if (seconds < 48 * 3600)
+    snprintf(buffer, 32, "%lld h %lld min", whole / 3600, whole / 60 % 60);
+  else
+    snprintf(buffer, 32, "%.3g days", seconds / 86400);
+  return buffer;
+}

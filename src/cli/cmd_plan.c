@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lamina plan: what a case will take, without running it. */
+#include <string.h>
+
+#include "case_options.h"
+
+struct plan_values {
+  lmi_case_options flow;
+  bool json;
+  const char *machine;
+};
+
+static const struct plan_values defaults = {0};
+
+static const lmi_option options[] = {
+  LMI_CASE_OPTIONS(struct plan_values, flow),
+  LMI_OPTION_TEXT(struct plan_values, machine, "machine", "FILE", "ceilings of this machine (default: machine.json)"),
+  LMI_OPTION_FLAG(struct plan_values, json, "json", "print one JSON object"),
+  {0}};
+
+static const char *const examples[] = {"lamina plan cases/cavity3d.yaml", "cells, memory, time",
+                                       "lamina plan cases/cavity3d.yaml --partitions 4 --layout soa",
+                                       "with the messages between four slabs", NULL};
+
+static json_t *messages_json(const lamina_plan *plan)
+{
+  return json_pack("{s:i, s:I, s:I}", "alpha", plan->alpha, "beta_values", (json_int_t)plan->beta_values, "bytes",
+                   (json_int_t)plan->message_bytes);
+}
+
+static json_t *predicted_json(const lamina_plan *plan)
+{
+  if (plan->predicted_mlups > 0)
+    return json_pack("{s:f, s:f, s:n}", "mlups", plan->predicted_mlups, "seconds", plan->predicted_seconds, "reason");
+  return json_pack("{s:n, s:n, s:s}", "mlups", "seconds", "reason", plan->ceiling_reason);
+}
+
+static json_t *warnings_json(const lamina_case *flow, const lamina_plan *plan)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < lamina_case_warning_count(flow); i++)
+    json_array_append_new(list, json_string(lamina_case_warning(flow, i)));
+  if (plan->fitting_cells_x > 0)
+    json_array_append_new(list,
+                          json_sprintf("does not fit in memory; at most about %lld cells along x fit in this shape",
+                                       (long long)plan->fitting_cells_x));
+  return list;
+}
+
+static json_t *plan_json(const lamina_case *flow, const lamina_plan *plan)
+{
+  const lamina_units *u = lamina_case_units(flow);
+  json_t *group = json_pack("{s:s, s:I, s:I, s:n, s:s}", "name", "all", "cells", (json_int_t)plan->cells, "bytes",
+                            (json_int_t)plan->solver_bytes, "tier", "tier_reason", "placed by the system");
+  return json_pack("{s:[I], s:I, s:[o], s:I, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
+                   "cells_per_level", (json_int_t)plan->cells, "steps", (json_int_t)plan->steps, "groups", group,
+                   "total_bytes", (json_int_t)plan->total_bytes, "available_bytes",
+                   plan->available_bytes > 0 ? json_integer((json_int_t)plan->available_bytes) : json_null(),
+                   "messages", messages_json(plan), "predicted", predicted_json(plan), "warnings",
+                   warnings_json(flow, plan), "units", "cell_size_m", u->cell_size, "time_step_s", u->time_step,
+                   "reynolds", u->reynolds, "tau", u->tau, "mach", u->mach, "lattice_speed", u->lattice_speed,
+                   "cell_reynolds", u->cell_reynolds);
+}
+
+static void print_plan(const lamina_case *flow, const lamina_plan *plan)
+{
+  char solver[32], total[32], available[32], duration[32];
+  lmi_print_units(stdout, flow);
+  printf("  %lld cells, %lld steps\n", (long long)plan->cells, (long long)plan->steps);
+  printf("  memory %s for the cells, %s in all", lmi_format_bytes((double)plan->solver_bytes, solver),
+         lmi_format_bytes((double)plan->total_bytes, total));
+  if (plan->available_bytes > 0)
+    printf(", %s available (%s)", lmi_format_bytes((double)plan->available_bytes, available), plan->limited_by);
+  printf("\n");
+  if (plan->fitting_cells_x > 0)
+    printf("  warning: does not fit; at most about %lld cells along x fit in this shape\n",
+           (long long)plan->fitting_cells_x);
+  if (plan->alpha > 0)
+    printf("  a slab sends %d messages with %lld values (%lld bytes) in one step\n", plan->alpha,
+           (long long)plan->beta_values, (long long)plan->message_bytes);
+  if (plan->predicted_mlups > 0)
+    printf("  at the ceiling of this machine (%.1f GB/s): %.0f MLUPS, %s\n", plan->ceiling_gb_per_s,
+           plan->predicted_mlups, lmi_format_duration(plan->predicted_seconds, duration));
+  else
+    printf("  time not predicted: %s\n", plan->ceiling_reason);
+}
+
+static lamina_status plan_run(lmi_call *call)
+{
+  const struct plan_values *values = call->values;
+  lamina_case *flow = NULL;
+  lamina_plan plan = {0};
+  lamina_status status = lmi_load_case(call, call->arguments[0], &values->flow, &flow);
+  if (status == LAMINA_OK)
+    status = lamina_case_plan(call->ctx, flow, lmi_machine_file(values->machine), &plan);
+  if (status == LAMINA_OK && values->json)
+    status = lmi_print_json(call, plan_json(flow, &plan));
+  else if (status == LAMINA_OK)
+    print_plan(flow, &plan);
+  lamina_case_destroy(flow);
+  return status;
+}
+
+const lmi_command lmi_command_plan = {
+  .name = "plan",
+  .summary = "says what a case will take, without running it",
+  .group = LMI_GROUP_SIMULATE,
+  .arguments = "CASE.yaml",
+  .least = 1,
+  .most = 1,
+  .options = options,
+  LMI_VALUES(defaults),
+  .examples = examples,
+  .run = plan_run,
+};
