@@ -42,9 +42,9 @@ typedef struct lmi_image_data {
 LAMINA_NODISCARD lamina_status lmi_image_write(lamina_context *ctx, const char *path, const lmi_image_data *data,
                                                const lmi_image_options *options, lmi_image_range *range);
 
-/* The stream function of a 2D velocity (m/s): psi at the cell centres from u = d psi/d y, v = -d psi/d x, 0 on the
- * lower and left walls; contour lines of it are streamlines of a closed flow. spacing in m. */
-void lmi_stream_function(const lmi_image_data *shape, const double *u, const double *v, lamina_real3 spacing,
-                         double *psi);
+/* The stream function of a 2D flow at the cell centres: the integral of u over y from the lower edge, where it is 0 (a
+ * wall at rest, or any line without flow through it). Contour lines of it are streamlines. `spacing` is the height of a
+ * cell. */
+void lmi_stream_function(const lmi_image_data *u, double spacing, double *psi);
 
 #endif
