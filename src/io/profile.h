@@ -54,15 +54,15 @@ typedef struct lmi_profile_scale {
 typedef struct lmi_comparison {
   const lmi_reference *reference;
   size_t points;    /* compared; excluded points do not count */
-  double max_error; /* in the reference's unit, of points and extrema */
+  double max_error; /* of the points, in the reference's unit */
   double max_error_position;
   double rms_error;
-  double max_extremum_error; /* relative, of the listed extrema; 0 points: NaN */
-  double gate;
+  double max_extremum_error; /* relative, of the extrema; NaN where the reference lists none */
+  double gate;               /* that max_error was held against; 0: none */
   bool passed;
 } lmi_comparison;
 
-/* gate <= 0: the reference's own. */
+/* Every point that is not excluded, and the extrema. gate > 0 takes the place of the reference's gate for points. */
 lmi_comparison lmi_profile_compare(const lmi_profile *profile, const lmi_reference *reference, lmi_profile_scale scale,
                                    double gate);
 
