@@ -25,7 +25,7 @@ format:
 	@scripts/format.sh
 
 tidy: build
-	@git ls-files 'src/**/*.c' | xargs -P $(JOBS) -n 4 clang-tidy -p build/release --quiet
+	@scripts/tidy.sh
 
 clean:
 	@rm -rf build

@@ -58,6 +58,7 @@ step 'format (clang-format)' scripts/format.sh --check
 if step 'build, release' make --no-print-directory build; then
   tests release
   step 'static analysis (cppcheck)' scripts/cppcheck.sh
+  step 'static analysis (clang-tidy)' scripts/tidy.sh
 fi
 if step 'configure, sanitizers' cmake --preset asan && step 'build, sanitizers' cmake --build --preset asan -j "$jobs"; then
   tests asan
