@@ -75,7 +75,7 @@ const char *lmi_command_nearest(const lmi_command *const *commands, const char *
 {
   const char *names[MAX_COMMANDS];
   size_t count = 0;
-  while (commands[count] != NULL && count < MAX_COMMANDS) {
+  while (count < MAX_COMMANDS && commands[count] != NULL) {
     names[count] = commands[count]->name;
     count++;
   }

@@ -27,6 +27,7 @@ static const char *const examples[] = {"lamina help doctor",
                                        "completes commands and options in this shell",
                                        NULL};
 
+/* The page of the command that the arguments name, or the overview when there are none. */
 static lamina_status help_for_path(const lmi_call *call)
 {
   const lmi_command *const *commands = lmi_commands;
@@ -45,7 +46,10 @@ static lamina_status help_for_path(const lmi_call *call)
     snprintf(path + used, sizeof path - used, "%s%s", used > 0 ? " " : "", command->name);
     commands = command->children;
   }
-  lmi_help_command(stdout, command, path);
+  if (command != NULL)
+    lmi_help_command(stdout, command, path);
+  else
+    lmi_help_overview(stdout);
   return LAMINA_OK;
 }
 
@@ -56,10 +60,8 @@ static lamina_status help_run(lmi_call *call)
     lmi_manual_print(stdout);
   else if (values->completion >= 0)
     lmi_completion_print_bash(stdout);
-  else if (call->argument_count > 0)
-    return help_for_path(call);
   else
-    lmi_help_overview(stdout);
+    return help_for_path(call);
   return LAMINA_OK;
 }
 
