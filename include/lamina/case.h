@@ -127,7 +127,7 @@ typedef struct lamina_run_reference {
   char name[48];
   double max_error, gate;
   bool passed;
-  char text[160]; /* the same as a sentence */
+  char text[224]; /* the same as a sentence */
 } lamina_run_reference;
 
 typedef struct lamina_run_result {

@@ -5,6 +5,8 @@
 #define LMI_COMMAND_LIST_H
 
 #define LMI_COMMAND_LIST(X) \
+  X(run)                    \
+  X(plan)                   \
   X(bench)                  \
   X(doctor)                 \
   X(machine)                \

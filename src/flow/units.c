@@ -114,7 +114,7 @@ static void judge_tau(const lamina_units *u, const lmi_units_input *in, const la
              "the Reynolds number of one cell is %.4g (tau %.6g): %s often turns non-finite above %.0f; take %.0f "
              "cells along x, a "
              "lower Reynolds number%s",
-             u->cell_reynolds, u->tau, lamina_collision_name(options->collision), limit, ceil(cells),
+             u->cell_reynolds, u->tau, lamina_collision_name(options->collision), limit, ceil(cells - 1e-6),
              options->collision == LAMINA_CUMULANT ? "" : ", or collision cumulant");
   } else if (u->tau > LMI_TAU_WARNED_HIGH) {
     lmi_finding *finding = add(findings, count, LMI_TAU_HIGH, false);

@@ -166,9 +166,12 @@ static lamina_status check_face(lamina_case *flow, int face)
                    "a moving wall on all faces cannot be; say which face moves, `z+: {moving_wall: ...}`");
   if (boundary->where == NULL)
     *boundary = flow->all;
-  if (boundary->where == NULL)
-    return fail_missing(flow, "boundaries",
+  if (boundary->where == NULL) {
+    char key[24];
+    snprintf(key, sizeof key, "boundaries.%s", FACE_NAMES[face]);
+    return fail_missing(flow, key,
                         "each face needs one: write `all: wall` or `all: periodic`, then the faces that differ");
+  }
   return check_wall_velocity(flow, face, boundary, FACE_NAMES[face]);
 }
 

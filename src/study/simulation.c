@@ -35,6 +35,12 @@ double lmi_simulation_time(const lmi_simulation *sim)
   return (double)lamina_solver_step(sim->solver) * sim->flow->units.time_step;
 }
 
+double lmi_simulation_mass_drift(const lmi_simulation *sim, const lamina_totals *totals)
+{
+  const double start = sim->monitor.start_excess;
+  return (totals->mass_excess - start) / ((double)sim->result->cells + start);
+}
+
 lamina_status lmi_simulation_path(const lmi_simulation *sim, const char *name, char *buffer, size_t capacity)
 {
   const int length = snprintf(buffer, capacity, "%s/%s", sim->options->folder, name);
@@ -281,6 +287,7 @@ static void call_progress(lmi_simulation *sim)
     progress.seconds_left = progress.elapsed_seconds / (double)done * (double)(flow->last_step - step);
   sim->last_call_seconds = sim->result->seconds;
   sim->last_call_step = step;
+  sim->last_call_clock = lmi_clock_seconds();
   sim->stopped = !sim->options->progress(sim->options->progress_user, &progress);
 }
 
@@ -312,14 +319,10 @@ static lamina_index least(lamina_index a, lamina_index b)
 
 static lamina_status advance_to(lmi_simulation *sim, lamina_index target)
 {
-  double last_call = lmi_clock_seconds();
   while (lamina_solver_step(sim->solver) < target && !sim->stopped) {
     LMI_TRY(advance(sim, target));
-    const double now = lmi_clock_seconds();
-    if (now - last_call >= 0.5 * CALL_INTERVAL) {
+    if (lmi_clock_seconds() - sim->last_call_clock >= 0.5 * CALL_INTERVAL)
       call_progress(sim);
-      last_call = now;
-    }
   }
   return LAMINA_OK;
 }
@@ -327,7 +330,7 @@ static lamina_status advance_to(lmi_simulation *sim, lamina_index target)
 static lamina_status loop(lmi_simulation *sim)
 {
   const lamina_index last = sim->flow->last_step;
-  sim->loop_start = lmi_clock_seconds();
+  sim->loop_start = sim->last_call_clock = lmi_clock_seconds();
   while (lamina_solver_step(sim->solver) < last && !sim->stopped && !lmi_monitor_is_steady(sim)) {
     const lamina_index due = least(lmi_outputs_next(sim), least(lmi_monitor_next(sim), sim->checkpoint_due.next));
     LMI_TRY(advance_to(sim, least(due, last)));
@@ -352,7 +355,7 @@ static lamina_status sum_up(lmi_simulation *sim)
   LMI_TRY(lamina_solver_totals(sim->solver, &totals));
   result->last_step = lamina_solver_step(sim->solver);
   result->flow_time = lmi_simulation_time(sim);
-  result->mass_drift = (totals.mass - sim->monitor.start_mass) / sim->monitor.start_mass;
+  result->mass_drift = lmi_simulation_mass_drift(sim, &totals);
   result->max_speed = totals.max_speed * sim->flow->units.velocity_unit;
   result->wants_steady = sim->flow->steady.where != NULL;
   result->is_steady = lmi_monitor_is_steady(sim);

@@ -50,7 +50,8 @@ typedef struct lmi_monitor {
   lamina_index energy_step;           /* -1: none */
   double peak_dissipation, peak_time; /* U^3/L, L/U */
   double peak_enstrophy_dissipation;  /* from enstrophy, at its own peak */
-  double start_mass;                  /* lattice */
+  double
+    start_excess; /* mass beyond density 1, lattice: its differences are exact where those of the mass are rounded */
 } lmi_monitor;
 
 typedef struct lmi_simulation {
@@ -71,7 +72,8 @@ typedef struct lmi_simulation {
   double loop_start;
   double ceiling_gb_per_s;    /* 0: unknown */
   const char *ceiling_reason; /* why it is unknown */
-  double last_call_seconds;   /* solver time and steps since the last progress call */
+  double last_call_clock;     /* when progress was last told; then the solver time and step of that moment */
+  double last_call_seconds;
   lamina_index last_call_step;
   lamina_index chunk;
 } lmi_simulation;
@@ -90,6 +92,9 @@ LAMINA_NODISCARD lamina_status lmi_simulation_add_file(lmi_simulation *sim, cons
 LAMINA_NODISCARD lamina_status lmi_simulation_add_reference(lmi_simulation *sim, const lamina_run_reference *reference);
 
 double lmi_simulation_time(const lmi_simulation *sim);
+
+/* Change of the mass since the start of the flow, relative. */
+double lmi_simulation_mass_drift(const lmi_simulation *sim, const lamina_totals *totals);
 
 /* ---- outputs ---- */
 

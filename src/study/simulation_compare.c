@@ -300,7 +300,7 @@ static lamina_status judge_mass(lmi_simulation *sim, lamina_run_reference *entry
 {
   lamina_totals totals;
   LMI_TRY(lamina_solver_totals(sim->solver, &totals));
-  entry->max_error = fabs(totals.mass - sim->monitor.start_mass) / sim->monitor.start_mass;
+  entry->max_error = fabs(lmi_simulation_mass_drift(sim, &totals));
   snprintf(entry->text, sizeof entry->text, "%.30s: changed by %.2e of itself (gate %.1e)", entry->name,
            entry->max_error, entry->gate);
   return LAMINA_OK;

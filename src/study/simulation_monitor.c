@@ -50,7 +50,7 @@ lamina_status lmi_monitor_start(lmi_simulation *sim)
     m->steady_change = -1.0;
     lamina_totals totals;
     LMI_TRY(lamina_solver_totals(sim->solver, &totals));
-    m->start_mass = totals.mass;
+    m->start_excess = totals.mass_excess;
   }
   place_probes(sim);
   if (flow->steady.where != NULL) {
@@ -156,7 +156,7 @@ lamina_status lmi_monitor_save(const lmi_simulation *sim, char **text)
 {
   const lmi_monitor *m = &sim->monitor;
   *text = NULL;
-  json_t *object = json_pack("{s:f, s:I, s:f, s:f, s:I, s:f, s:f, s:f}", "start_mass", m->start_mass, "probe_step",
+  json_t *object = json_pack("{s:f, s:I, s:f, s:f, s:I, s:f, s:f, s:f}", "start_excess", m->start_excess, "probe_step",
                              (json_int_t)m->probe_step, "steady_change", m->steady_change, "energy", m->energy,
                              "energy_step", (json_int_t)m->energy_step, "peak_dissipation", m->peak_dissipation,
                              "peak_time", m->peak_time, "peak_enstrophy_dissipation", m->peak_enstrophy_dissipation);
@@ -185,7 +185,7 @@ lamina_status lmi_monitor_load(lmi_simulation *sim, const char *text)
   LMI_REQUIRE(sim->ctx, json_is_object(object), LAMINA_ERROR_CASE,
               "the checkpoint's state cannot be read (%s); run without --resume", error.text);
   json_int_t probe_step = -1, energy_step = -1;
-  const int failed = json_unpack(object, "{s:F, s:I, s:F, s:F, s:I, s:F, s:F, s:F}", "start_mass", &m->start_mass,
+  const int failed = json_unpack(object, "{s:F, s:I, s:F, s:F, s:I, s:F, s:F, s:F}", "start_excess", &m->start_excess,
                                  "probe_step", &probe_step, "steady_change", &m->steady_change, "energy", &m->energy,
                                  "energy_step", &energy_step, "peak_dissipation", &m->peak_dissipation, "peak_time",
                                  &m->peak_time, "peak_enstrophy_dissipation", &m->peak_enstrophy_dissipation);

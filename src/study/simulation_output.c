@@ -232,18 +232,19 @@ static lamina_status judge_profile(lmi_simulation *sim, const lmi_case_output *o
 {
   const lmi_reference *reference = output->reference;
   const lmi_comparison found = lmi_profile_compare(profile, reference, scale, output->gate.value);
-  const bool by_extrema = reference->gate <= 0 && output->gate.where == NULL;
+  const bool by_extrema = found.gate <= 0;
   lamina_run_reference entry = {.passed = found.passed};
   snprintf(entry.name, sizeof entry.name, "%s", reference->name);
   entry.max_error = by_extrema ? found.max_extremum_error : found.max_error;
   entry.gate = by_extrema ? reference->extremum_gate : found.gate;
-  if (by_extrema)
-    snprintf(entry.text, sizeof entry.text, "%s: extrema within %.2f %% of the reference (gate %.2f %%)",
-             reference->name, 100.0 * entry.max_error, 100.0 * entry.gate);
-  else
-    snprintf(entry.text, sizeof entry.text,
-             "%s: largest deviation %.5f U at %c/L = %.4f, rms %.5f, %zu points (gate %.4g)", reference->name,
-             found.max_error, "xyz"[output->axis], found.max_error_position, found.rms_error, found.points, entry.gate);
+  char extrema[64] = "";
+  if (reference->extremum_gate > 0)
+    snprintf(extrema, sizeof extrema, "; extrema off by %.2f %% (gate %.2g %%)", 100.0 * found.max_extremum_error,
+             100.0 * reference->extremum_gate);
+  snprintf(entry.text, sizeof entry.text,
+           "%s: off by at most %.5f U, at %c/L = %.4f, rms %.5f, %zu points (gate %.4g)%s", reference->name,
+           found.max_error, "xyz"[output->axis], found.max_error_position, found.rms_error, found.points, entry.gate,
+           extrema);
   return lmi_simulation_add_reference(sim, &entry);
 }
 
