@@ -8,6 +8,7 @@ find_package(PkgConfig REQUIRED)
 
 set_property(GLOBAL PROPERTY LAMINA_FEATURES "")
 set_property(GLOBAL PROPERTY LAMINA_PKG_CONFIG_MODULES "")
+set_property(GLOBAL PROPERTY LAMINA_LINK_FLAGS "") # what a program that links liblamina.a needs
 
 # Remembers one line for the summary, the doctor and features.c. STATE is found, off or missing.
 function(lamina_feature name state version purpose fix)
@@ -23,6 +24,9 @@ function(lamina_find_pkg_config name version_variable)
       add_library(lamina_dep::${name} INTERFACE IMPORTED GLOBAL)
       set_property(TARGET lamina_dep::${name} PROPERTY INTERFACE_LINK_LIBRARIES PkgConfig::${prefix})
       set_property(GLOBAL APPEND PROPERTY LAMINA_PKG_CONFIG_MODULES "${name}=${module}")
+      if(NOT name STREQUAL "cmocka")
+        set_property(GLOBAL APPEND PROPERTY LAMINA_LINK_FLAGS ${${prefix}_LDFLAGS})
+      endif()
       set(${version_variable} ${${prefix}_VERSION} PARENT_SCOPE)
       return()
     endif()

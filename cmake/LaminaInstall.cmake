@@ -3,16 +3,17 @@
 # and find_package(lamina) read.
 include(CMakePackageConfigHelpers)
 
-get_property(modules GLOBAL PROPERTY LAMINA_PKG_CONFIG_MODULES)
-list(FILTER modules EXCLUDE REGEX "^cmocka=")
-set(LAMINA_PKG_CONFIG_REQUIRES ${modules})
-list(TRANSFORM LAMINA_PKG_CONFIG_REQUIRES REPLACE "^.*=" "")
-list(JOIN LAMINA_PKG_CONFIG_REQUIRES " " LAMINA_PKG_CONFIG_REQUIRES)
-set(LAMINA_DEPENDENCIES ${modules})
-set(LAMINA_PRIVATE_LIBRARIES "-lm -ldl -pthread ${OpenMP_C_FLAGS}")
+get_property(LAMINA_DEPENDENCIES GLOBAL PROPERTY LAMINA_PKG_CONFIG_MODULES)
+
+# Libs.private and not Requires.private: liblamina.a is linked with the shared libraries of the system, not with all that those
+# were made of.
+get_property(LAMINA_PRIVATE_LIBRARIES GLOBAL PROPERTY LAMINA_LINK_FLAGS)
+list(APPEND LAMINA_PRIVATE_LIBRARIES -lm -ldl -pthread ${OpenMP_C_FLAGS})
 if(LAMINA_HAVE_PFM4)
-  string(APPEND LAMINA_PRIVATE_LIBRARIES " -lpfm")
+  list(APPEND LAMINA_PRIVATE_LIBRARIES -lpfm)
 endif()
+list(REMOVE_DUPLICATES LAMINA_PRIVATE_LIBRARIES)
+list(JOIN LAMINA_PRIVATE_LIBRARIES " " LAMINA_PRIVATE_LIBRARIES)
 
 # lamina.pc finds its prefix from where it lies: an installed tree may be moved.
 file(RELATIVE_PATH LAMINA_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

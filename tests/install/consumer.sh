@@ -16,7 +16,7 @@ LD_LIBRARY_PATH=$libraries ./plain
 
 mkdir -p only-static && cp "$libraries/liblamina.a" only-static/
 # shellcheck disable=SC2046
-"$CC" -std=c17 "$source/consumer.c" -Lonly-static $(pkg-config --static --cflags --libs lamina | sed "s|-L$libraries||") -o static
+"$CC" -std=c17 "$source/consumer.c" -Lonly-static $(pkg-config --static --cflags --libs lamina | sed "s|-L$PWD/prefix/[^ ]*||") -o static
 ./static
 
 "$CMAKE" -S "$source" -B found -DCMAKE_C_COMPILER="$CC" -DCMAKE_PREFIX_PATH="$PWD/prefix" > found.log
