@@ -8,6 +8,7 @@
   X(run)                    \
   X(plan)                   \
   X(bench)                  \
+  X(render)                 \
   X(doctor)                 \
   X(machine)                \
   X(help)
