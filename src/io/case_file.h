@@ -140,6 +140,7 @@ typedef struct lmi_case_output {
   lmi_case_real through[3]; /* m: where slice or profile cut each axis */
   int axis;                 /* normal of a slice, direction of a profile */
   lmi_case_choice scalar;
+  lmi_case_choice lines; /* 1: streamlines on a slice */
   lmi_case_vector range; /* of the colours; count 0: automatic */
   const lmi_reference *reference;
   lmi_case_choice exact;

@@ -25,6 +25,8 @@ static const lmi_case_word COLUMNS[] = {
   {NULL, 0},
 };
 
+static const lmi_case_word LINES[] = {{"none", 0}, {"streamlines", 1}, {NULL, 0}};
+
 static const lmi_case_word EXACTS[] = {
   {"poiseuille", LMI_EXACT_POISEUILLE},
   {"poiseuille_slip", LMI_EXACT_POISEUILLE_SLIP},
@@ -156,6 +158,7 @@ static const lmi_case_key OUTPUT_KEYS[] = {
   {.name = "series", .read = read_series},
   {.name = "image", .read = lmi_case_read_choice, .offset = OUTPUT(scalar), .words = SCALARS},
   {.name = "value", .read = lmi_case_read_choice, .offset = OUTPUT(scalar), .words = SCALARS},
+  {.name = "lines", .read = lmi_case_read_choice, .offset = OUTPUT(lines), .words = LINES},
   {.name = "range", .read = lmi_case_read_vector, .offset = OUTPUT(range), .low = -1e12, .high = 1e12},
   {.name = "every",
    .read = lmi_case_read_span,
@@ -236,6 +239,8 @@ static lamina_status check_keys(lmi_case_reader *reader, const lmi_tree_node *no
   if (output->range.where != NULL &&
       (!is_slice || output->range.count != 2 || !(output->range.value[0] < output->range.value[1])))
     return lmi_case_fail(reader, output->range.where, "range belongs to a slice and is [low, high] with low < high");
+  if (output->lines.where != NULL && !is_slice)
+    return lmi_case_fail(reader, output->lines.where, "lines are drawn on a slice only");
   if (output->compare.value != NULL && output->every.where != NULL)
     return lmi_case_fail(reader, output->every.where, "a comparison is made once; use `at: end` or `at: TIME`");
   return LAMINA_OK;
@@ -321,6 +326,8 @@ static int given_positions(const lmi_case_output *output)
 static lamina_status check_slice(lmi_case_reader *reader, const lamina_case *flow, lmi_case_output *output)
 {
   const int count = given_positions(output);
+  if (output->lines.value != 0 && flow->dimension == 3)
+    return lmi_case_fail(reader, output->lines.where, "streamlines are drawn in two dimensions only");
   if (flow->dimension == 2) {
     if (count > 0)
       return lmi_case_fail(reader, output->where, "a flow in two dimensions is one slice; write `slice: {}`");

@@ -334,11 +334,9 @@ static lamina_status loop(lmi_simulation *sim)
   while (lamina_solver_step(sim->solver) < last && !sim->stopped && !lmi_monitor_is_steady(sim)) {
     const lamina_index due = least(lmi_outputs_next(sim), least(lmi_monitor_next(sim), sim->checkpoint_due.next));
     LMI_TRY(advance_to(sim, least(due, last)));
-    if (sim->stopped)
-      return write_checkpoint(sim);
     LMI_TRY(lmi_monitor_look(sim));
     LMI_TRY(lmi_outputs_write(sim, false));
-    if (sim->checkpoint_due.next <= lamina_solver_step(sim->solver)) {
+    if (sim->stopped || sim->checkpoint_due.next <= lamina_solver_step(sim->solver)) {
       LMI_TRY(write_checkpoint(sim));
       lmi_due_advance(&sim->checkpoint_due, sim->flow, lamina_solver_step(sim->solver));
     }

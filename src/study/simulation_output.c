@@ -196,6 +196,12 @@ static lamina_status write_slice(lmi_simulation *sim, const lmi_case_output *out
   options.has_range = output->range.where != NULL;
   options.low = output->range.value[0];
   options.high = output->range.value[1];
+  if (output->lines.value != 0) {
+    double *u = lmi_simulation_plane(sim, 6), *psi = lmi_simulation_plane(sim, 7);
+    LMI_TRY(read_cut(sim, output, LMI_SCALAR_VELOCITY_X, u));
+    lmi_stream_function(&(lmi_image_data){data.width, data.height, u}, sim->flow->units.cell_size, psi);
+    options.contour = psi;
+  }
   char path[4096];
   LMI_TRY(lmi_simulation_path(sim, name, path, sizeof path));
   LMI_TRY(lmi_image_write(sim->ctx, path, &data, &options, NULL));
