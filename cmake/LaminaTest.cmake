@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# lamina_test(NAME SOURCES test_NAME.c [more.c] [LABELS kind more...] [LIBRARIES targets] [TIMEOUT seconds])
+# lamina_test(NAME SOURCES test_NAME.c [more.c] [LABELS kind more...] [LIBRARIES targets] [NEEDS features] [TIMEOUT seconds])
 #
 # Builds one cmocka program and registers one CTest entry for each of its cases, called KIND.NAME.case, where KIND is the first
 # label (unit by default). A case runs in a process of its own, in its own scratch folder, for at most TIMEOUT seconds (10). A
-# case that calls skip() is shown as skipped; it prints its reason first.
+# case that calls skip() is shown as skipped; it prints its reason first. NEEDS hdf5: without LAMINA_HAVE_HDF5 every case is
+# skipped for that reason.
 #
 # Cases are the names inside cmocka_unit_test*(...) in the sources; editing a source configures again.
 
@@ -13,7 +14,7 @@ target_include_directories(lamina_test_support PUBLIC ${PROJECT_SOURCE_DIR}/test
 target_link_libraries(lamina_test_support PUBLIC lamina_build_flags lamina_static_library lamina_dep::cmocka)
 
 function(lamina_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LABELS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LABELS;LIBRARIES;NEEDS" ${ARGN})
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
@@ -21,6 +22,13 @@ function(lamina_test name)
     set(arg_TIMEOUT 10)
   endif()
   list(GET arg_LABELS 0 kind)
+  set(missing "")
+  foreach(feature ${arg_NEEDS})
+    string(TOUPPER ${feature} upper)
+    if(NOT LAMINA_HAVE_${upper})
+      list(APPEND missing ${feature})
+    endif()
+  endforeach()
   set(target test_${name})
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE lamina_test_support ${arg_LIBRARIES})
@@ -39,7 +47,11 @@ function(lamina_test name)
         set(test ${kind}.${name}.${case})
         set(scratch ${PROJECT_BINARY_DIR}/scratch/${test})
         file(MAKE_DIRECTORY ${scratch})
-        add_test(NAME ${test} COMMAND ${target} ${case} WORKING_DIRECTORY ${scratch})
+        if(missing)
+          add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -E echo "[  SKIPPED ] this build has no ${missing}")
+        else()
+          add_test(NAME ${test} COMMAND ${target} ${case} WORKING_DIRECTORY ${scratch})
+        endif()
         set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
           SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
       endforeach()
