@@ -173,6 +173,7 @@ static lamina_status write_slice(lmi_simulation *sim, const lmi_case_output *out
 {
   const lmi_scalar scalar = (lmi_scalar)output->scalar.value;
   const int a = output->axis == 0 ? 1 : 0, b = output->axis == 2 ? 1 : 2;
+  const double handedness = output->axis == 1 ? -1.0 : 1.0; /* x, z and y make a left-handed frame */
   const lamina_int3 cells = sim->flow->solver.cells;
   double *values = lmi_simulation_plane(sim, 5);
   lmi_image_data data = {along(cells, a), along(cells, b), values};
@@ -180,7 +181,7 @@ static lamina_status write_slice(lmi_simulation *sim, const lmi_case_output *out
     double *u = lmi_simulation_plane(sim, 6), *v = lmi_simulation_plane(sim, 7);
     LMI_TRY(read_cut(sim, output, (lmi_scalar)(LMI_SCALAR_VELOCITY_X + a), u));
     LMI_TRY(read_cut(sim, output, (lmi_scalar)(LMI_SCALAR_VELOCITY_X + b), v));
-    vorticity(&data, u, v, sim->flow->units.cell_size, values);
+    vorticity(&data, u, v, handedness * sim->flow->units.cell_size, values);
   } else
     LMI_TRY(read_cut(sim, output, scalar, values));
 

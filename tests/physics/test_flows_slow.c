@@ -25,10 +25,10 @@ static void ghia_re400_on_128_cells(void **state)
   expect_all_passed("cavity2d.yaml", OVERRIDES("fluid.reynolds=400"));
 }
 
-static void ghia_re1000_on_128_cells(void **state)
+static void ghia_and_botella_re1000_on_128_cells(void **state)
 {
   (void)state;
-  expect_all_passed("cavity2d.yaml", OVERRIDES("fluid.reynolds=1000"));
+  expect_all_passed("cavity2d-re1000.yaml", NULL);
 }
 
 static void a_closed_cavity_keeps_its_mass_for_long(void **state)
@@ -59,5 +59,6 @@ static void the_mach_error_falls_with_the_square(void **state)
 }
 
 LMI_TEST_MAIN(cmocka_unit_test(ghia_re100_on_128_cells), cmocka_unit_test(ghia_re400_on_128_cells),
-              cmocka_unit_test(ghia_re1000_on_128_cells), cmocka_unit_test(a_closed_cavity_keeps_its_mass_for_long),
+              cmocka_unit_test(ghia_and_botella_re1000_on_128_cells),
+              cmocka_unit_test(a_closed_cavity_keeps_its_mass_for_long),
               cmocka_unit_test(the_mach_error_falls_with_the_square))

@@ -162,7 +162,7 @@ static void a_resumed_run_has_the_bits_of_an_unbroken_one(void **state)
 static void a_stopped_run_goes_on_without_a_seam(void **state)
 {
   (void)state;
-  static const char *const longer[] = {"run.steps=4000", "domain.cells=[40, 36, 32]", NULL};
+  static const char *const longer[] = {"run.steps=1200", "domain.cells=[40, 36, 32]", NULL};
   run_whole("whole", 1, longer);
   (void)remove("stopped/fields.vtkhdf"); /* of an earlier test run */
   trial t;
@@ -176,7 +176,7 @@ static void a_stopped_run_goes_on_without_a_seam(void **state)
   assert_int_equal(t.status, LAMINA_INTERRUPTED);
   assert_non_null(t.result);
   assert_true(t.result->was_interrupted);
-  assert_true(t.result->last_step < 4000);
+  assert_true(t.result->last_step < 1200);
   assert_int_not_equal(access("stopped/fields.vtkhdf", F_OK), 0);
   end(&t);
 

@@ -147,9 +147,9 @@ static void every_shipped_case_loads(void **state)
 {
   (void)state;
   static const char *const NAMES[] = {
-    "cavity2d.yaml",        "cavity2d-re3200.yaml", "cavity3d.yaml",    "poiseuille.yaml",
-    "poiseuille-bgk.yaml",  "couette.yaml",         "stokes2.yaml",     "duct.yaml",
-    "taylor_green_2d.yaml", "taylor_green_3d.yaml", "shear_layer.yaml", "galilean.yaml",
+    "cavity2d.yaml",        "cavity2d-re1000.yaml", "cavity2d-re3200.yaml", "cavity3d.yaml", "poiseuille.yaml",
+    "poiseuille-bgk.yaml",  "couette.yaml",         "stokes2.yaml",         "duct.yaml",     "taylor_green_2d.yaml",
+    "taylor_green_3d.yaml", "shear_layer.yaml",     "galilean.yaml",
   };
   for (size_t i = 0; i < LMI_COUNT(NAMES); i++)
     a_shipped_case_loads(NAMES[i]);
