@@ -13,11 +13,6 @@
 
 static const size_t LARGEST_SERIES = (size_t)256 << 20;
 
-static lamina_status no_memory(lamina_context *ctx, const char *path)
-{
-  return lmi_fail(ctx, LAMINA_ERROR_MEMORY, "no memory for the series %s", path);
-}
-
 /* Copies the entries before `time`; false when the file is none of ours. */
 static bool keep_earlier(const json_t *old, double time, json_t *files)
 {
@@ -88,21 +83,34 @@ static lamina_status write_index(lamina_context *ctx, const char *path, const js
 }
 
 /* The names of both files, from the base. */
+static lamina_status name_files(lamina_context *ctx, const char *base, lmi_text *list, lmi_text *index)
+{
+  LMI_TRY(lmi_text_append(ctx, list, "%s.vtkhdf.series", base));
+  return lmi_text_append(ctx, index, "%s.xmf", base);
+}
+
+static lamina_status append_entry(lamina_context *ctx, const char *base, json_t *files, const char *file_name,
+                                  double time)
+{
+  json_t *entry = json_pack("{s:s, s:f}", "name", file_name, "time", time);
+  LMI_REQUIRE(ctx, json_array_append_new(files, entry) == 0, LAMINA_ERROR_ARGUMENT,
+              "the file %s at %g s cannot stand in the series %s", file_name, time, base);
+  return LAMINA_OK;
+}
+
 static lamina_status add_to_files(lamina_context *ctx, const char *base, json_t *files, const char *file_name,
                                   const lmi_field_content *content)
 {
   lmi_text list = {0}, index = {0};
-  json_t *entry = json_pack("{s:s, s:f}", "name", file_name, "time", content->frame.time);
-  lamina_status status = lmi_text_append(ctx, &list, "%s.vtkhdf.series", base);
-  LMI_TRY_GOTO(status, status, cleanup);
-  LMI_TRY_GOTO(status, lmi_text_append(ctx, &index, "%s.xmf", base), cleanup);
-  LMI_TRY_GOTO(status, read_earlier(ctx, list.data, content->frame.time, files), cleanup);
-  status = json_array_append(files, entry) == 0 ? LAMINA_OK : no_memory(ctx, base);
-  LMI_TRY_GOTO(status, status, cleanup);
-  LMI_TRY_GOTO(status, write_list(ctx, list.data, files), cleanup);
-  status = write_index(ctx, index.data, files, content);
-cleanup:
-  json_decref(entry);
+  lamina_status status = name_files(ctx, base, &list, &index);
+  if (status == LAMINA_OK)
+    status = read_earlier(ctx, list.data, content->frame.time, files);
+  if (status == LAMINA_OK)
+    status = append_entry(ctx, base, files, file_name, content->frame.time);
+  if (status == LAMINA_OK)
+    status = write_list(ctx, list.data, files);
+  if (status == LAMINA_OK)
+    status = write_index(ctx, index.data, files, content);
   lmi_text_free(ctx, &list);
   lmi_text_free(ctx, &index);
   return status;
@@ -112,8 +120,8 @@ lamina_status lmi_field_series_add(lamina_context *ctx, const char *base, const 
                                    const lmi_field_content *content)
 {
   json_t *files = json_array();
-  const lamina_status status =
-    files != NULL ? add_to_files(ctx, base, files, file_name, content) : no_memory(ctx, base);
+  LMI_REQUIRE(ctx, files != NULL, LAMINA_ERROR_MEMORY, "no memory for the series %s", base);
+  const lamina_status status = add_to_files(ctx, base, files, file_name, content);
   json_decref(files);
   return status;
 }
