@@ -22,7 +22,16 @@ typedef struct lmi_dense_key {
   lamina_streaming streaming;
   lamina_layout layout;
   bool force;
+  int64_t nx, ny; /* cells of a row, rows of a plane: 1 in two dimensions */
+  bool wraps_x;   /* the x faces are joined; else they are walls */
 } lmi_dense_key;
+
+/* How the places of one component in one plane are arranged (kernel/dense.h); numbers of places. */
+typedef struct lmi_plane_shape {
+  int64_t row, spare_row, column;
+  int64_t places; /* of a plane */
+  bool packed;    /* planes follow each other without the skew that caches of a host need */
+} lmi_plane_shape;
 
 /* All take lmk_planes as arguments but `step`, which takes lmk_step (kernel/dense.h). Owned by the device. */
 typedef struct lmi_dense_kernels {
@@ -83,6 +92,13 @@ typedef struct lmi_device_ops {
   lamina_status (*open)(lamina_context *ctx, const lmi_device_options *options, lmi_device **device);
   void (*close)(lmi_device *device);
 
+  /* How planes of this key are stored; NULL: rows without gaps, then the spare row, then the column. */
+  void (*shape_plane)(const lmi_dense_key *key, lmi_plane_shape *shape);
+
+  /* Refuses, before anything is allocated, fields of `bytes` for `cells` cells in all, dealt evenly over `partitions`,
+   * for which there is no room; the sentence says what would fit. NULL: allocate() finds out. */
+  lamina_status (*require_room)(lmi_device *device, uint64_t bytes, uint64_t cells, int partitions);
+
   /* Memory of one partition, untouched: every element is written before it is read. */
   lamina_status (*allocate)(lmi_device *device, int partition, size_t bytes, void **memory);
   void (*release)(lmi_device *device, int partition, void *memory, size_t bytes);
@@ -106,7 +122,8 @@ struct lmi_device {
 /* X(name): lmi_<name>_ops is the backend's table. */
 #define LMI_BACKENDS(X) \
   X(cpu)                \
-  X(check)
+  X(check)              \
+  X(cuda)
 
 #define LMI_DECLARE_BACKEND(name) extern const lmi_device_ops lmi_##name##_ops;
 LMI_BACKENDS(LMI_DECLARE_BACKEND)

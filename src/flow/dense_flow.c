@@ -61,25 +61,56 @@ static bool is_periodic_last(const lamina_solver_options *options)
   return options->faces[flat ? LAMINA_FACE_Y_LOW : LAMINA_FACE_Z_LOW].kind == LAMINA_FACE_PERIODIC;
 }
 
+static lmi_dense_key make_key(const lamina_solver_options *options)
+{
+  const lamina_real3 f = options->force;
+  const lamina_int3 cells = lmi_kernel_cells(options);
+  return (lmi_dense_key){
+    .lattice = options->lattice,
+    .collision = options->collision,
+    .precision = options->precision,
+    .streaming = options->streaming,
+    .layout = options->layout,
+    .nx = cells.x,
+    .ny = cells.y,
+    .wraps_x = options->faces[LAMINA_FACE_X_LOW].kind == LAMINA_FACE_PERIODIC,
+    .force = f.x != 0.0 || f.y != 0.0 || f.z != 0.0,
+  };
+}
+
+/* Rows without gaps, in three dimensions one spare row, then the column; or as the backend wants it. */
+static lmi_plane_shape plane_shape(const lmi_device_ops *ops, const lmi_dense_key *key)
+{
+  const int64_t rows = key->ny + (lamina_lattice_dimension(key->lattice) == 3);
+  lmi_plane_shape shape = {
+    .row = key->nx,
+    .spare_row = key->nx * key->ny,
+    .column = key->nx * rows,
+    .places = key->nx * rows + rows,
+  };
+  if (ops->shape_plane != NULL)
+    ops->shape_plane(key, &shape);
+  return shape;
+}
+
 /* Which planes outside a slab must be stored: those the pattern reads or writes there, or bounces from. Two-grid pull
  * bounces inside the cell; with one periodic slab the planes wrap. */
 static lmi_layout_request storage_request(const lamina_solver_options *options, const lmi_lattice *lattice,
-                                          int partitions)
+                                          const lmi_plane_shape *shape, int partitions)
 {
-  const lamina_int3 cells = lmi_kernel_cells(options);
   const int rule = streaming_rule(options->streaming);
   const lmi_halo_access even = halo_access(lattice, rule, 0), odd = halo_access(lattice, rule, 1);
   const bool wraps = is_periodic_last(options) && partitions == 1;
   const bool idle = wraps || (rule == LMK_TWO_GRID && partitions == 1);
   const uint32_t low = even.read_low | even.write_low | odd.read_low | odd.write_low;
   const uint32_t high = even.read_high | even.write_high | odd.read_high | odd.write_high;
-  const int64_t spare_rows = lattice->dimension == 3;
   return (lmi_layout_request){
     .layout = options->layout,
     .components = lattice->velocities,
     .low_planes = low != 0 && !idle,
     .high_planes = high != 0 && !idle,
-    .places = cells.x * (cells.y + spare_rows) + cells.y + spare_rows,
+    .places = shape->places,
+    .packed = shape->packed,
     .element_bytes = options->precision == LAMINA_F64 ? sizeof(double) : sizeof(float),
   };
 }
@@ -121,14 +152,13 @@ static void set_faces(const lamina_solver_options *options, const lmi_lattice *l
 static lmk_dense make_dense(const lmi_dense_flow *flow, const lamina_solver_options *options, int p)
 {
   const lmi_layout *layout = &flow->fields[0].pieces[p].layout;
-  const int64_t spare_rows = flow->lattice->dimension == 3;
   lmk_dense dense = {
     .nx = flow->nx,
     .ny = flow->ny,
     .nz = flow->partition.slabs[p].planes,
-    .row = flow->nx,
-    .spare_row = flow->nx * flow->ny,
-    .column = flow->nx * (flow->ny + spare_rows),
+    .row = flow->shape.row,
+    .spare_row = flow->shape.spare_row,
+    .column = flow->shape.column,
     .plane_stride = layout->plane_stride,
     .stride = layout->stride,
     .low_planes = layout->request.low_planes,
@@ -188,19 +218,6 @@ static lamina_status make_schedule(lamina_context *ctx, const lamina_solver_opti
   return lmi_schedule_create(ctx, &flow->partition, operations, PERIOD, &chosen, schedule);
 }
 
-static lmi_dense_key make_key(const lamina_solver_options *options)
-{
-  const lamina_real3 f = options->force;
-  return (lmi_dense_key){
-    .lattice = options->lattice,
-    .collision = options->collision,
-    .precision = options->precision,
-    .streaming = options->streaming,
-    .layout = options->layout,
-    .force = f.x != 0.0 || f.y != 0.0 || f.z != 0.0,
-  };
-}
-
 lamina_status lmi_dense_flow_set_force(lamina_context *ctx, lmi_dense_flow *flow, const lamina_solver_options *options)
 {
   const lmi_dense_key key = make_key(options);
@@ -214,6 +231,17 @@ lamina_status lmi_dense_flow_set_force(lamina_context *ctx, lmi_dense_flow *flow
   return LAMINA_OK;
 }
 
+static lamina_status require_room(const lmi_dense_flow *flow, const lmi_layout_request *request)
+{
+  const lmi_device_ops *ops = flow->device->ops;
+  if (ops->require_room == NULL)
+    return LAMINA_OK;
+  uint64_t bytes = 0;
+  LMI_TRY(lmi_field_estimate(flow->device->ctx, &flow->partition, request, &bytes));
+  return ops->require_room(flow->device, bytes * (uint64_t)flow->field_count,
+                           (uint64_t)(flow->nx * flow->ny * flow->nz), flow->partition.count);
+}
+
 lamina_status lmi_dense_flow_create(lamina_context *ctx, const lamina_solver_options *options, lmi_dense_flow *flow)
 {
   lamina_status status = LAMINA_OK;
@@ -224,8 +252,6 @@ lamina_status lmi_dense_flow_create(lamina_context *ctx, const lamina_solver_opt
   flow->nz = cells.z;
   flow->field_count = options->streaming == LAMINA_TWO_GRID ? 2 : 1;
   const int partitions = options->partitions > 0 ? options->partitions : 1;
-  const lmi_layout_request request = storage_request(options, flow->lattice, partitions);
-  flow->element_bytes = request.element_bytes;
   const lmi_dense_key key = make_key(options);
   const lmi_device_options device_options = {
     .threads = lamina_context_thread_count(ctx),
@@ -233,13 +259,15 @@ lamina_status lmi_dense_flow_create(lamina_context *ctx, const lamina_solver_opt
     .ordinal_count = options->device_count,
   };
   const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
-  LMI_REQUIRE(ctx, ops != NULL, LAMINA_UNAVAILABLE, "this build has no %s backend",
-              lamina_backend_name(options->backend));
+  flow->shape = plane_shape(ops, &key);
+  const lmi_layout_request request = storage_request(options, flow->lattice, &flow->shape, partitions);
+  flow->element_bytes = request.element_bytes;
 
   LMI_TRY_GOTO(status, lmi_partition_create(ctx, cells.z, partitions, is_periodic_last(options), &flow->partition),
                cleanup);
   LMI_TRY_GOTO(status, ops->open(ctx, &device_options, &flow->device), cleanup);
   LMI_TRY_GOTO(status, ops->dense_kernels(flow->device, &key, &flow->kernels), cleanup);
+  LMI_TRY_GOTO(status, require_room(flow, &request), cleanup);
   for (int i = 0; i < flow->field_count; i++)
     LMI_TRY_GOTO(status, lmi_field_create(flow->device, &flow->partition, &request, &flow->fields[i]), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, (size_t)(PERIOD * partitions), &flow->steps), cleanup);
@@ -270,7 +298,9 @@ lamina_status lmi_dense_flow_estimate(lamina_context *ctx, const lamina_solver_o
   *bytes = 0;
   const lmi_lattice *lattice = lmi_lattice_get(options->lattice);
   const int partitions = options->partitions > 0 ? options->partitions : 1;
-  const lmi_layout_request request = storage_request(options, lattice, partitions);
+  const lmi_dense_key key = make_key(options);
+  const lmi_plane_shape shape = plane_shape(lmi_backend_find(lamina_backend_name(options->backend)), &key);
+  const lmi_layout_request request = storage_request(options, lattice, &shape, partitions);
   lmi_partition partition = {0};
   LMI_TRY(lmi_partition_create(ctx, lmi_kernel_cells(options).z, partitions, is_periodic_last(options), &partition));
   const lamina_status status = lmi_field_estimate(ctx, &partition, &request, bytes);

@@ -14,6 +14,7 @@ typedef struct lmi_dense_flow {
   lmi_device *device;
   lmi_partition partition;
   lmi_dense_kernels kernels;
+  lmi_plane_shape shape;
   lmi_field fields[2]; /* two for the two-grid pattern, else the first alone */
   int field_count;
   lmk_step *steps;        /* period x slabs: what the launches read */

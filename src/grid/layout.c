@@ -17,8 +17,11 @@ static int64_t skewed_lines(int64_t bytes, bool with_margin)
   return lines | 1;
 }
 
-static int64_t skewed_elements(int64_t elements, size_t element_bytes)
+static int64_t skewed_elements(const lmi_layout_request *request, int64_t elements)
 {
+  if (request->packed)
+    return elements;
+  const size_t element_bytes = request->element_bytes;
   const int64_t bytes = elements * (int64_t)element_bytes;
   return skewed_lines(bytes, bytes >= SMALL_PLANE_BYTES) * (int64_t)(LMI_LINE_BYTES / element_bytes);
 }
@@ -29,7 +32,7 @@ static void add_span(lmi_layout *layout, int64_t first, int64_t planes)
   if (planes <= 0)
     return;
   const int64_t plane = layout->plane_stride;
-  const int64_t stride = planes == 1 ? plane : skewed_elements(planes * plane, layout->request.element_bytes);
+  const int64_t stride = planes == 1 ? plane : skewed_elements(&layout->request, planes * plane);
   layout->spans[layout->span_count++] = (lmk_span){first, layout->elements, stride};
   layout->elements += stride * layout->request.components;
 }
@@ -53,7 +56,7 @@ lamina_status lmi_layout_make(lamina_context *ctx, const lmi_layout_request *req
   LMI_REQUIRE(ctx, elements < (double)MAX_ELEMENTS, LAMINA_ERROR_ARGUMENT,
               "a field of %.3g elements is larger than this program can index (2^47)", elements);
 
-  const int64_t plane = skewed_elements(request->places, request->element_bytes);
+  const int64_t plane = skewed_elements(request, request->places);
   layout->plane_stride = plane;
   switch (request->layout) {
   case LAMINA_LAYOUT_SOA: add_span(layout, 0, layout->stored_planes); break;

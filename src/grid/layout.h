@@ -23,6 +23,7 @@ typedef struct lmi_layout_request {
   int low_planes, high_planes; /* halo planes stored below and above: 0 or 1 each */
   int64_t places;              /* of one component in one plane, without padding */
   size_t element_bytes;
+  bool packed; /* planes and spans follow each other without skew: `places` is already what a device wants */
 } lmi_layout_request;
 
 typedef struct lmi_layout {

@@ -4,6 +4,7 @@
 #define LMK_PRELUDE_CUDA_H
 
 typedef signed char int8_t;
+typedef unsigned short uint16_t;
 typedef int int32_t;
 typedef unsigned int uint32_t;
 typedef long long int64_t;
@@ -12,6 +13,15 @@ typedef unsigned long long uint64_t;
 #define LMK_INLINE static __device__ __forceinline__
 #define LMK_UNROLL _Pragma("unroll")
 #define LMK_RESTRICT __restrict__
+
+/* A function the host can launch, and what it may ask about its place in the launch. */
+#define LMK_KERNEL extern "C" __global__ void
+#define LMK_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
+#define LMK_ARGUMENT const __grid_constant__
+#define LMK_ALIGNED(bytes) __align__(bytes)
+#define LMK_BLOCK(axis) ((int)blockIdx.axis)
+#define LMK_THREAD(axis) ((int)threadIdx.axis)
+#define LMK_KEEP_LEAST(address, value) atomicMin((unsigned long long *)(address), (unsigned long long)(value))
 
 /* Compiled with --fmad=false: only what is written as LMK_FMA is fused, as on the host. */
 LMK_INLINE float LMK_FMA(float a, float b, float c)
@@ -29,6 +39,19 @@ LMK_INLINE float LMK_SQRT(float a)
 LMK_INLINE double LMK_SQRT(double a)
 {
   return __dsqrt_rn(a);
+}
+
+LMK_INLINE float lmk_half_to_float(uint16_t half)
+{
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+  return value;
+}
+LMK_INLINE uint16_t lmk_float_to_half(float value)
+{
+  uint16_t half;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
+  return half;
 }
 
 #endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices, memory and kernels of the cuda backend. Slabs are dealt out to the devices in turn. */
+#include "cuda_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cuda_cache.h"
+
+lamina_status lmi_cuda_enter(const lmi_cuda_device *cuda, int unit)
+{
+  return lmi_cuda_check(cuda->base.ctx, &cuda->api, cuda->api.context_set(cuda->units[unit].context),
+                        "making a device current");
+}
+
+/* ---- opening ---- */
+
+static lamina_status read_attributes(lmi_cuda_device *cuda, lmi_cuda_unit *unit)
+{
+  const lmi_cuda_api *api = &cuda->api;
+  int major = 0, minor = 0;
+  LMI_TRY(lmi_cuda_check(cuda->base.ctx, api, api->device_name(unit->name, (int)sizeof unit->name, unit->device),
+                         "reading a device's name"));
+  LMI_TRY(lmi_cuda_check(cuda->base.ctx, api, api->device_attribute(&major, LMI_CU_ATTRIBUTE_MAJOR, unit->device),
+                         "reading a device's compute capability"));
+  LMI_TRY(lmi_cuda_check(cuda->base.ctx, api, api->device_attribute(&minor, LMI_CU_ATTRIBUTE_MINOR, unit->device),
+                         "reading a device's compute capability"));
+  unit->architecture = 10 * major + minor;
+  return LAMINA_OK;
+}
+
+static lamina_status open_unit(lmi_cuda_device *cuda, int ordinal)
+{
+  lamina_context *ctx = cuda->base.ctx;
+  const lmi_cuda_api *api = &cuda->api;
+  int count = 0;
+  LMI_TRY(lmi_cuda_check(ctx, api, api->device_count(&count), "counting devices"));
+  LMI_REQUIRE(ctx, ordinal >= 0 && ordinal < count, LAMINA_ERROR_ARGUMENT,
+              "device %d: this machine has devices 0 to %d", ordinal, count - 1);
+  for (int i = 0; i < cuda->unit_count; i++)
+    LMI_REQUIRE(ctx, cuda->units[i].ordinal != ordinal, LAMINA_ERROR_ARGUMENT,
+                "device %d is named twice: use more partitions to cut the box on one device", ordinal);
+  lmi_cuda_unit *unit = &cuda->units[cuda->unit_count];
+  unit->ordinal = ordinal;
+  LMI_TRY(lmi_cuda_check(ctx, api, api->device_get(&unit->device, ordinal), "opening a device"));
+  LMI_TRY(read_attributes(cuda, unit));
+  LMI_TRY(lmi_cuda_check(ctx, api, api->context_retain(&unit->context, unit->device), "starting a device"));
+  cuda->unit_count++; /* from here on close() releases it */
+  LMI_TRY(lmi_cuda_enter(cuda, cuda->unit_count - 1));
+  LMI_TRY(lmi_cuda_check(ctx, api, api->stream_create(&unit->stream, LMI_CU_STREAM_NON_BLOCKING), "making a stream"));
+  return lmi_cuda_check(ctx, api, api->memory_allocate(&unit->watch, sizeof(lmk_watch)),
+                        "allocating the watch on non-finite values");
+}
+
+/* Where devices can reach each other's memory, messages go straight across. */
+static void enable_peers(const lmi_cuda_device *cuda)
+{
+  for (int i = 0; i < cuda->unit_count; i++)
+    for (int j = 0; j < cuda->unit_count; j++) {
+      int can = 0;
+      if (i == j || cuda->api.device_peer(&can, cuda->units[i].device, cuda->units[j].device) != 0 || !can)
+        continue;
+      if (cuda->api.context_set(cuda->units[i].context) == 0)
+        (void)cuda->api.context_enable_peer(cuda->units[j].context, 0);
+    }
+}
+
+static lamina_status open_units(lmi_cuda_device *cuda, const lmi_device_options *options)
+{
+  lamina_context *ctx = cuda->base.ctx;
+  const int wanted = options->ordinal_count > 0 ? options->ordinal_count : 1;
+  LMI_REQUIRE(ctx, wanted <= LMI_CUDA_MAX_UNITS, LAMINA_ERROR_ARGUMENT, "%d devices: at most %d are possible", wanted,
+              (int)LMI_CUDA_MAX_UNITS);
+  for (int i = 0; i < wanted; i++)
+    LMI_TRY(open_unit(cuda, options->ordinal_count > 0 ? options->ordinals[i] : 0));
+  enable_peers(cuda);
+  return LAMINA_OK;
+}
+
+static void cuda_close(lmi_device *device);
+
+static lamina_status cuda_open(lamina_context *ctx, const lmi_device_options *options, lmi_device **device)
+{
+  *device = NULL;
+  lmi_cuda_device *made = NULL;
+  lamina_status status = LAMINA_OK;
+  LMI_TRY(LMI_ALLOC(ctx, 1, &made));
+  made->base = (lmi_device){&lmi_cuda_ops, ctx};
+  LMI_TRY_GOTO(status, lmi_cuda_api_open(ctx, &made->api), cleanup);
+  LMI_TRY_GOTO(status, lmi_nvrtc_api_open(ctx, &made->nvrtc), cleanup);
+  LMI_TRY_GOTO(status, lmi_cuda_check(ctx, &made->api, made->api.driver_version(&made->driver), "asking the driver"),
+               cleanup);
+  LMI_TRY_GOTO(status, open_units(made, options), cleanup);
+  LMI_TRY_GOTO(status, lmi_cuda_enter(made, 0), cleanup);
+  *device = &made->base;
+cleanup:
+  if (status != LAMINA_OK)
+    cuda_close(&made->base);
+  return status;
+}
+
+/* ---- closing: nothing here can fail upward ---- */
+
+static void free_newest_set(lmi_cuda_device *cuda)
+{
+  lmi_cuda_set *set = cuda->sets;
+  cuda->sets = set->next;
+  for (int u = 0; u < cuda->unit_count; u++)
+    if (set->modules[u] != NULL && lmi_cuda_enter(cuda, u) == LAMINA_OK)
+      (void)cuda->api.module_unload(set->modules[u]);
+  lmi_free(cuda->base.ctx, set);
+}
+
+static void cuda_close(lmi_device *device)
+{
+  if (device == NULL)
+    return;
+  lmi_cuda_device *cuda = (lmi_cuda_device *)device;
+  lmi_cuda_drop_captures(cuda);
+  lmi_cuda_free_lanes(cuda);
+  while (cuda->sets != NULL)
+    free_newest_set(cuda);
+  for (int u = 0; u < cuda->unit_count; u++) {
+    lmi_cuda_unit *unit = &cuda->units[u];
+    if (lmi_cuda_enter(cuda, u) != LAMINA_OK)
+      continue;
+    if (unit->staging != 0)
+      (void)cuda->api.memory_free(unit->staging);
+    if (unit->watch != 0)
+      (void)cuda->api.memory_free(unit->watch);
+    if (unit->stream != NULL)
+      (void)cuda->api.stream_destroy(unit->stream);
+    (void)cuda->api.context_release(unit->device);
+  }
+  lmi_nvrtc_api_close(&cuda->nvrtc);
+  lmi_cuda_api_close(&cuda->api);
+  lmi_free(device->ctx, cuda);
+}
+
+/* ---- memory ---- */
+
+/* Room kept for kernels, staging and the driver's own needs. */
+static const uint64_t MARGIN_BYTES = (uint64_t)256 << 20;
+
+static lamina_status require_room_on(const lmi_cuda_device *cuda, int u, uint64_t bytes, double bytes_per_cell)
+{
+  size_t free_bytes = 0, total_bytes = 0;
+  const lmi_cuda_unit *unit = &cuda->units[u];
+  LMI_TRY(lmi_cuda_enter(cuda, u));
+  LMI_TRY(lmi_cuda_check(cuda->base.ctx, &cuda->api, cuda->api.memory_info(&free_bytes, &total_bytes),
+                         "asking for free memory"));
+  const double usable = free_bytes > MARGIN_BYTES ? (double)(free_bytes - MARGIN_BYTES) : 0.0;
+  if ((double)bytes <= usable)
+    return LAMINA_OK;
+  char need[32], have[32];
+  return lmi_fail(cuda->base.ctx, LAMINA_ERROR_MEMORY,
+                  "device %d (%s) would have to hold %s of fields, but %s of its memory is free: about %.0f million "
+                  "cells fit (take fewer cells, in-place streaming, a smaller precision or more devices)",
+                  unit->ordinal, unit->name, lmi_format_bytes((double)bytes, need),
+                  lmi_format_bytes((double)free_bytes, have), usable / bytes_per_cell / 1e6);
+}
+
+static lamina_status cuda_require_room(lmi_device *device, uint64_t bytes, uint64_t cells, int partitions)
+{
+  const lmi_cuda_device *cuda = (const lmi_cuda_device *)device;
+  LMI_REQUIRE(device->ctx, partitions < LMI_CUDA_MAX_PARTITIONS, LAMINA_ERROR_ARGUMENT,
+              "%d partitions: the cuda backend takes fewer than %d", partitions, (int)LMI_CUDA_MAX_PARTITIONS);
+  const double bytes_per_cell = (double)bytes / (double)cells;
+  const uint64_t share = (bytes + (uint64_t)partitions - 1) / (uint64_t)partitions;
+  for (int u = 0; u < cuda->unit_count; u++) {
+    const int owned = (partitions - u + cuda->unit_count - 1) / cuda->unit_count;
+    LMI_TRY(require_room_on(cuda, u, share * (uint64_t)owned, bytes_per_cell));
+  }
+  return LAMINA_OK;
+}
+
+static lamina_status cuda_allocate(lmi_device *device, int partition, size_t bytes, void **memory)
+{
+  lmi_cuda_device *cuda = (lmi_cuda_device *)device;
+  lmi_cu_address address = 0;
+  char text[32];
+  *memory = NULL;
+  LMI_TRY(lmi_cuda_enter(cuda, lmi_cuda_unit_of(cuda, partition)));
+  if (lmi_cuda_check(device->ctx, &cuda->api, cuda->api.memory_allocate(&address, bytes), "cuMemAlloc") != LAMINA_OK)
+    return lmi_fail_within(device->ctx, LAMINA_ERROR_MEMORY, "allocating %s for slab %d",
+                           lmi_format_bytes((double)bytes, text), partition);
+  *memory = (void *)(uintptr_t)address;
+  return LAMINA_OK;
+}
+
+static void cuda_release(lmi_device *device, int partition, void *memory, size_t bytes)
+{
+  (void)bytes;
+  lmi_cuda_device *cuda = (lmi_cuda_device *)device;
+  if (lmi_cuda_enter(cuda, lmi_cuda_unit_of(cuda, partition)) == LAMINA_OK)
+    (void)cuda->api.memory_free((lmi_cu_address)(uintptr_t)memory);
+}
+
+/* ---- kernels ---- */
+
+static lamina_status find_function(const lmi_cuda_device *cuda, lmi_cu_module module, const char *name,
+                                   lmi_cu_function *function)
+{
+  return lmi_cuda_check(cuda->base.ctx, &cuda->api, cuda->api.module_function(function, module, name), name);
+}
+
+static lamina_status load_on_unit(lmi_cuda_device *cuda, const char *name, const char *text, int u, lmi_cuda_set *set)
+{
+  lmi_cubin cubin;
+  const lmi_cuda_target target = {cuda->units[u].architecture, cuda->driver};
+  LMI_TRY(lmi_cuda_enter(cuda, u));
+  LMI_TRY(lmi_cuda_obtain(cuda->base.ctx, &cuda->nvrtc, name, text, &target, &cubin));
+  const lamina_status loaded =
+    lmi_cuda_check(cuda->base.ctx, &cuda->api, cuda->api.module_load(&set->modules[u], cubin.data), "loading a kernel");
+  lmi_cubin_free(cuda->base.ctx, &cubin);
+  LMI_TRY(loaded);
+  const lmi_cu_module module = set->modules[u];
+  LMI_TRY(find_function(cuda, module, "lmk_step_even", &set->kernels[LMI_CUDA_STEP].functions[u][0]));
+  LMI_TRY(find_function(cuda, module, "lmk_step_odd", &set->kernels[LMI_CUDA_STEP].functions[u][1]));
+  LMI_TRY(find_function(cuda, module, "lmk_import_planes", &set->kernels[LMI_CUDA_IMPORT].functions[u][0]));
+  LMI_TRY(find_function(cuda, module, "lmk_export_planes", &set->kernels[LMI_CUDA_EXPORT].functions[u][0]));
+  LMI_TRY(find_function(cuda, module, "lmk_moments", &set->kernels[LMI_CUDA_MOMENTS].functions[u][0]));
+  return find_function(cuda, module, "lmk_watch_advance", &set->advance[u]);
+}
+
+static bool is_same_key(const lmi_dense_key *a, const lmi_dense_key *b)
+{
+  return a->lattice == b->lattice && a->collision == b->collision && a->precision == b->precision &&
+         a->streaming == b->streaming && a->layout == b->layout && a->force == b->force && a->nx == b->nx &&
+         a->ny == b->ny && a->wraps_x == b->wraps_x;
+}
+
+static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key)
+{
+  lamina_context *ctx = cuda->base.ctx;
+  lmi_cuda_set *set = NULL;
+  lmi_text text = {0};
+  char name[96];
+  LMI_TRY(LMI_ALLOC(ctx, 1, &set));
+  set->key = *key;
+  set->next = cuda->sets;
+  cuda->sets = set;
+  for (int role = LMI_CUDA_STEP; role <= LMI_CUDA_MOMENTS; role++)
+    set->kernels[role] = (lmi_kernel){
+      .role = (lmi_cuda_role)role,
+      .shape = lmi_cuda_shape_for(key),
+      .nx = key->nx,
+      .ny = key->ny,
+      .value_bytes = role == LMI_CUDA_MOMENTS || key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float),
+    };
+  lmi_cuda_kernel_name(key, name);
+  lamina_status status = lmi_cuda_dense_text(ctx, key, &text);
+  for (int u = 0; u < cuda->unit_count && status == LAMINA_OK; u++)
+    status = load_on_unit(cuda, name, text.data, u, set);
+  lmi_text_free(ctx, &text);
+  if (status != LAMINA_OK)
+    free_newest_set(cuda);
+  return status;
+}
+
+static lamina_status cuda_dense_kernels(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels)
+{
+  lmi_cuda_device *cuda = (lmi_cuda_device *)device;
+  const double places = (double)(key->nx + 128) * (double)(key->ny + 2);
+  LMI_REQUIRE(device->ctx, places < 2147483648.0, LAMINA_ERROR_ARGUMENT,
+              "planes of %lld x %lld cells: the cuda backend takes at most 2^31 places a plane", (long long)key->nx,
+              (long long)key->ny);
+  lmi_cuda_set *set = cuda->sets;
+  while (set != NULL && !is_same_key(&set->key, key))
+    set = set->next;
+  if (set == NULL)
+    LMI_TRY(add_set(cuda, key));
+  const lmi_cuda_set *found = set != NULL ? set : cuda->sets;
+  *kernels = (lmi_dense_kernels){&found->kernels[LMI_CUDA_STEP], &found->kernels[LMI_CUDA_IMPORT],
+                                 &found->kernels[LMI_CUDA_EXPORT], &found->kernels[LMI_CUDA_MOMENTS]};
+  return LAMINA_OK;
+}
+
+static void cuda_shape_plane(const lmi_dense_key *key, lmi_plane_shape *shape)
+{
+  *shape = lmi_cuda_shape_for(key).plane;
+}
+
+const lmi_device_ops lmi_cuda_ops = {
+  .name = "cuda",
+  .open = cuda_open,
+  .close = cuda_close,
+  .shape_plane = cuda_shape_plane,
+  .require_room = cuda_require_room,
+  .allocate = cuda_allocate,
+  .release = cuda_release,
+  .dense_kernels = cuda_dense_kernels,
+  .replay = lmi_cuda_replay,
+  .run_planes = lmi_cuda_run_planes,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cuda backend from inside: devices, kernels, streams and the captured period of a program. */
+#ifndef LMI_CUDA_INTERNAL_H
+#define LMI_CUDA_INTERNAL_H
+
+#include "cuda_api.h"
+#include "cuda_compile.h"
+#include "cuda_shape.h"
+#include "kernel/prelude_host.h"
+
+#include "kernel/dense.h"
+
+#include "kernel/dense_device.h"
+
+enum { LMI_CUDA_MAX_UNITS = 16, LMI_CUDA_MAX_PARTITIONS = 1 << (LMK_FAULT_STEP_SHIFT - LMK_FAULT_PARTITION_SHIFT) };
+
+/* One physical device. */
+typedef struct lmi_cuda_unit {
+  lmi_cu_device device;
+  lmi_cu_context context;
+  int ordinal, architecture;
+  char name[64];
+  lmi_cu_stream stream;   /* of everything but partitions */
+  lmi_cu_address watch;   /* lmk_watch */
+  lmi_cu_address staging; /* planes on their way to or from the host */
+  size_t staging_bytes;
+} lmi_cuda_unit;
+
+typedef enum lmi_cuda_role { LMI_CUDA_STEP, LMI_CUDA_IMPORT, LMI_CUDA_EXPORT, LMI_CUDA_MOMENTS } lmi_cuda_role;
+
+struct lmi_kernel {
+  lmi_cuda_role role;
+  lmi_cuda_shape shape;
+  int64_t nx, ny;
+  size_t value_bytes;                               /* of an element in canonical order */
+  lmi_cu_function functions[LMI_CUDA_MAX_UNITS][2]; /* by unit and, for steps, by parity */
+};
+
+/* The kernels of one key, on every unit. */
+typedef struct lmi_cuda_set {
+  lmi_dense_key key;
+  lmi_kernel kernels[4]; /* by role */
+  lmi_cu_function advance[LMI_CUDA_MAX_UNITS];
+  lmi_cu_module modules[LMI_CUDA_MAX_UNITS];
+  struct lmi_cuda_set *next;
+} lmi_cuda_set;
+
+/* Two streams a partition: messages fly on the second. Events mark the end of what was last put on each. */
+typedef struct lmi_cuda_lane {
+  int unit;
+  lmi_cu_stream compute, copy;
+  lmi_cu_event computed, copied;
+} lmi_cuda_lane;
+
+/* Steps captured as a graph. */
+typedef struct lmi_cuda_capture {
+  lmi_cu_graph_exec exec;
+  int64_t steps;
+} lmi_cuda_capture;
+
+enum { LMI_CUDA_CAPTURES = 2 };
+
+typedef struct lmi_cuda_device {
+  lmi_device base;
+  lmi_cuda_api api;
+  lmi_nvrtc_api nvrtc;
+  int driver;
+  lmi_cuda_unit units[LMI_CUDA_MAX_UNITS];
+  int unit_count;
+  lmi_cuda_set *sets; /* all that were asked for, the newest first */
+  lmi_cuda_lane *lanes;
+  int lane_count;
+  lmi_cu_event fork; /* the start of what is recorded */
+  const lmi_step_phases *captured_steps;
+  uint64_t captured_version;
+  lmi_cuda_capture captures[LMI_CUDA_CAPTURES];
+} lmi_cuda_device;
+
+static inline int lmi_cuda_unit_of(const lmi_cuda_device *cuda, int partition)
+{
+  return partition % cuda->unit_count;
+}
+
+/* Makes the unit's context the current one of this thread. */
+LAMINA_NODISCARD lamina_status lmi_cuda_enter(const lmi_cuda_device *cuda, int unit);
+
+/* cuda_launch.c */
+LAMINA_NODISCARD lamina_status lmi_cuda_launch_step(const lmi_cuda_device *cuda, const lmi_launch *launch,
+                                                    uint64_t step, lmi_cu_stream stream);
+LAMINA_NODISCARD lamina_status lmi_cuda_launch_planes(const lmi_cuda_device *cuda, const lmi_launch *launch,
+                                                      lmi_cu_address buffer, int64_t first, int64_t count);
+
+/* cuda_planes.c */
+LAMINA_NODISCARD lamina_status lmi_cuda_run_planes(lmi_device *device, const lmi_launch *launch,
+                                                   size_t bytes_per_plane);
+
+/* cuda_replay.c */
+LAMINA_NODISCARD lamina_status lmi_cuda_replay(lmi_device *device, const lmi_program *program, int64_t start,
+                                               int64_t count, lmi_fault *fault);
+void lmi_cuda_drop_captures(lmi_cuda_device *cuda);
+void lmi_cuda_free_lanes(lmi_cuda_device *cuda);
+
+#endif

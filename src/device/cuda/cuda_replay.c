@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replaying a program. Each partition has two streams: kernels on one, messages on the other, so that private planes
+ * run while messages fly. Phases become events: messages wait for the kernels of both their ends, kernels of the next
+ * phase wait for the messages. Whole periods are captured once as graphs, of many steps and of one period, and
+ * launched again and again: setting up a message then costs a fifth (docs/dev/cuda.md). */
+#include "cuda_internal.h"
+
+/* Steps between two looks at the watch: their launches hide the wait, and after a fault the rest is idle. */
+enum { CHUNK_STEPS = 1024, LONG_PERIODS = 8 };
+
+static lamina_status check(const lmi_cuda_device *cuda, lmi_cu_result result, const char *what)
+{
+  return lmi_cuda_check(cuda->base.ctx, &cuda->api, result, what);
+}
+
+/* ---- streams ---- */
+
+static lamina_status make_lane(lmi_cuda_device *cuda, int p)
+{
+  const lmi_cuda_api *api = &cuda->api;
+  lmi_cuda_lane *lane = &cuda->lanes[p];
+  lane->unit = lmi_cuda_unit_of(cuda, p);
+  LMI_TRY(lmi_cuda_enter(cuda, lane->unit));
+  LMI_TRY(check(cuda, api->stream_create(&lane->compute, LMI_CU_STREAM_NON_BLOCKING), "making a stream"));
+  LMI_TRY(check(cuda, api->stream_create(&lane->copy, LMI_CU_STREAM_NON_BLOCKING), "making a stream"));
+  LMI_TRY(check(cuda, api->event_create(&lane->computed, LMI_CU_EVENT_DISABLE_TIMING), "making an event"));
+  return check(cuda, api->event_create(&lane->copied, LMI_CU_EVENT_DISABLE_TIMING), "making an event");
+}
+
+static int partitions_of(const lmi_program *program)
+{
+  int most = 0;
+  for (size_t s = 0; s < program->step_count; s++)
+    for (size_t p = 0; p < program->steps[s].phase_count; p++) {
+      const lmi_phase *phase = &program->steps[s].phases[p];
+      for (size_t i = 0; i < phase->launch_count; i++)
+        most = phase->launches[i].partition > most ? phase->launches[i].partition : most;
+    }
+  return most + 1;
+}
+
+static lamina_status require_lanes(lmi_cuda_device *cuda, const lmi_program *program)
+{
+  const int count = partitions_of(program);
+  if (cuda->lane_count == count)
+    return LAMINA_OK;
+  lmi_cuda_free_lanes(cuda);
+  LMI_TRY(LMI_ALLOC(cuda->base.ctx, (size_t)count, &cuda->lanes));
+  cuda->lane_count = count;
+  for (int p = 0; p < count; p++)
+    LMI_TRY(make_lane(cuda, p));
+  LMI_TRY(lmi_cuda_enter(cuda, 0));
+  return check(cuda, cuda->api.event_create(&cuda->fork, LMI_CU_EVENT_DISABLE_TIMING), "making an event");
+}
+
+void lmi_cuda_free_lanes(lmi_cuda_device *cuda)
+{
+  const lmi_cuda_api *api = &cuda->api;
+  for (int p = 0; p < cuda->lane_count; p++) {
+    lmi_cuda_lane *lane = &cuda->lanes[p];
+    if (lmi_cuda_enter(cuda, lane->unit) != LAMINA_OK)
+      continue;
+    if (lane->copied != NULL)
+      (void)api->event_destroy(lane->copied);
+    if (lane->computed != NULL)
+      (void)api->event_destroy(lane->computed);
+    if (lane->copy != NULL)
+      (void)api->stream_destroy(lane->copy);
+    if (lane->compute != NULL)
+      (void)api->stream_destroy(lane->compute);
+  }
+  if (cuda->fork != NULL)
+    (void)api->event_destroy(cuda->fork);
+  cuda->fork = NULL;
+  lmi_free(cuda->base.ctx, cuda->lanes);
+  cuda->lanes = NULL;
+  cuda->lane_count = 0;
+}
+
+/* ---- recording steps onto streams, for now or for a graph ---- */
+
+static lamina_status wait_for(const lmi_cuda_device *cuda, lmi_cu_stream stream, lmi_cu_event event)
+{
+  return check(cuda, cuda->api.stream_wait(stream, event, 0), "ordering streams");
+}
+
+static lamina_status mark(const lmi_cuda_device *cuda, lmi_cu_event event, lmi_cu_stream stream)
+{
+  return check(cuda, cuda->api.event_record(event, stream), "marking a stream");
+}
+
+static lamina_status issue_copy(const lmi_cuda_device *cuda, const lmi_copy *copy, lmi_cu_stream stream)
+{
+  const lmi_cu_address target = (lmi_cu_address)(uintptr_t)copy->target;
+  const lmi_cu_address source = (lmi_cu_address)(uintptr_t)copy->source;
+  if (copy->rows == 1)
+    return check(cuda, cuda->api.copy_on_device(target, source, copy->bytes, stream), "sending a message");
+  const lmi_cu_copy_2d rows = {
+    .source_type = LMI_CU_MEMORY_DEVICE,
+    .source_device = source,
+    .source_pitch = copy->pitch,
+    .target_type = LMI_CU_MEMORY_DEVICE,
+    .target_device = target,
+    .target_pitch = copy->pitch,
+    .bytes = copy->bytes,
+    .rows = copy->rows,
+  };
+  return check(cuda, cuda->api.copy_rows(&rows, stream), "sending a message of rows");
+}
+
+static bool is_same_pair(const lmi_copy *a, const lmi_copy *b)
+{
+  return a->source_partition == b->source_partition && a->target_partition == b->target_partition;
+}
+
+/* On the sender's copy stream, after what both ends computed so far. */
+static lamina_status record_copies(const lmi_cuda_device *cuda, const lmi_phase *phase)
+{
+  for (size_t i = 0; i < phase->copy_count; i++) {
+    const lmi_copy *copy = &phase->copies[i];
+    const lmi_cuda_lane *from = &cuda->lanes[copy->source_partition], *to = &cuda->lanes[copy->target_partition];
+    if (i == 0 || !is_same_pair(copy, copy - 1)) {
+      LMI_TRY(lmi_cuda_enter(cuda, from->unit));
+      LMI_TRY(wait_for(cuda, from->copy, from->computed));
+      LMI_TRY(wait_for(cuda, from->copy, to->computed));
+    }
+    LMI_TRY(issue_copy(cuda, copy, from->copy));
+  }
+  return LAMINA_OK;
+}
+
+/* What computes next on either end of a message does so after it. */
+static lamina_status join_copies(const lmi_cuda_device *cuda, const lmi_phase *phase)
+{
+  for (size_t i = 0; i < phase->copy_count; i++) {
+    const lmi_copy *copy = &phase->copies[i];
+    if (i + 1 < phase->copy_count && is_same_pair(copy, copy + 1))
+      continue;
+    const lmi_cuda_lane *from = &cuda->lanes[copy->source_partition], *to = &cuda->lanes[copy->target_partition];
+    LMI_TRY(mark(cuda, from->copied, from->copy));
+    LMI_TRY(wait_for(cuda, from->compute, from->copied));
+    LMI_TRY(wait_for(cuda, to->compute, from->copied));
+  }
+  return LAMINA_OK;
+}
+
+static lamina_status record_launches(const lmi_cuda_device *cuda, const lmi_phase *phase, uint64_t step)
+{
+  for (size_t i = 0; i < phase->launch_count; i++) {
+    const lmi_cuda_lane *lane = &cuda->lanes[phase->launches[i].partition];
+    LMI_TRY(lmi_cuda_enter(cuda, lane->unit));
+    LMI_TRY(lmi_cuda_launch_step(cuda, &phase->launches[i], step, lane->compute));
+  }
+  return LAMINA_OK;
+}
+
+static lamina_status record_step(const lmi_cuda_device *cuda, const lmi_step_phases *step, uint64_t index)
+{
+  for (size_t p = 0; p < step->phase_count; p++) {
+    const lmi_phase *phase = &step->phases[p];
+    LMI_TRY(record_copies(cuda, phase));
+    LMI_TRY(record_launches(cuda, phase, index));
+    LMI_TRY(join_copies(cuda, phase));
+    for (int lane = 0; lane < cuda->lane_count; lane++)
+      LMI_TRY(mark(cuda, cuda->lanes[lane].computed, cuda->lanes[lane].compute));
+  }
+  return LAMINA_OK;
+}
+
+static lamina_status advance_watches(const lmi_cuda_device *cuda, uint64_t steps)
+{
+  for (int u = 0; u < cuda->unit_count; u++) {
+    lmi_cu_address watch = cuda->units[u].watch;
+    void *parameters[] = {&watch, &steps};
+    LMI_TRY(lmi_cuda_enter(cuda, u));
+    LMI_TRY(check(
+      cuda, cuda->api.launch(cuda->sets->advance[u], 1, 1, 1, 1, 1, 1, 0, cuda->units[u].stream, parameters, NULL),
+      "counting steps"));
+  }
+  return LAMINA_OK;
+}
+
+/* Steps [start, start + count) of the program, from stream 0 of the first device to all others and back to it. */
+static lamina_status record_steps(const lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count)
+{
+  const lmi_cu_stream main_stream = cuda->units[0].stream;
+  LMI_TRY(lmi_cuda_enter(cuda, 0));
+  LMI_TRY(mark(cuda, cuda->fork, main_stream));
+  for (int u = 1; u < cuda->unit_count; u++)
+    LMI_TRY(wait_for(cuda, cuda->units[u].stream, cuda->fork));
+  for (int p = 0; p < cuda->lane_count; p++) {
+    LMI_TRY(wait_for(cuda, cuda->lanes[p].compute, cuda->fork));
+    LMI_TRY(mark(cuda, cuda->lanes[p].computed, cuda->lanes[p].compute));
+  }
+  for (int64_t s = 0; s < count; s++)
+    LMI_TRY(record_step(cuda, &program->steps[(size_t)(start + s) % program->step_count], (uint64_t)s));
+  for (int p = 0; p < cuda->lane_count; p++) /* each unit's watch moves on after its partitions */
+    for (int u = 0; u < cuda->unit_count; u++)
+      if (u == 0 || u == cuda->lanes[p].unit)
+        LMI_TRY(wait_for(cuda, cuda->units[u].stream, cuda->lanes[p].computed));
+  return advance_watches(cuda, (uint64_t)count);
+}
+
+/* ---- graphs ---- */
+
+void lmi_cuda_drop_captures(lmi_cuda_device *cuda)
+{
+  for (int i = 0; i < LMI_CUDA_CAPTURES; i++) {
+    if (cuda->captures[i].exec != NULL)
+      (void)cuda->api.graph_exec_destroy(cuda->captures[i].exec);
+    cuda->captures[i] = (lmi_cuda_capture){0};
+  }
+  cuda->captured_steps = NULL;
+}
+
+static lamina_status capture_steps(lmi_cuda_device *cuda, const lmi_program *program, int64_t steps,
+                                   lmi_cuda_capture *capture)
+{
+  const lmi_cuda_api *api = &cuda->api;
+  const lmi_cu_stream main_stream = cuda->units[0].stream;
+  lmi_cu_graph graph = NULL;
+  LMI_TRY(lmi_cuda_enter(cuda, 0));
+  LMI_TRY(check(cuda, api->stream_begin_capture(main_stream, LMI_CU_CAPTURE_RELAXED), "capturing steps"));
+  const lamina_status recorded = record_steps(cuda, program, 0, steps);
+  const lmi_cu_result ended = api->stream_end_capture(main_stream, &graph);
+  LMI_TRY(recorded);
+  LMI_TRY(check(cuda, ended, "capturing steps"));
+  const lmi_cu_result made = api->graph_instantiate(&capture->exec, graph, 0);
+  (void)api->graph_destroy(graph);
+  LMI_TRY(check(cuda, made, "making a graph of steps"));
+  capture->steps = steps;
+  return LAMINA_OK;
+}
+
+static bool is_captured(const lmi_cuda_device *cuda, const lmi_program *program)
+{
+  return cuda->captured_steps == program->steps && cuda->captured_version == program->version;
+}
+
+/* Captures anew when arguments changed. */
+static lamina_status require_captures(lmi_cuda_device *cuda, const lmi_program *program)
+{
+  if (is_captured(cuda, program))
+    return LAMINA_OK;
+  lmi_cuda_drop_captures(cuda);
+  const int64_t period = (int64_t)program->step_count;
+  LMI_TRY(capture_steps(cuda, program, LONG_PERIODS * period, &cuda->captures[0]));
+  LMI_TRY(capture_steps(cuda, program, period, &cuda->captures[1]));
+  cuda->captured_steps = program->steps;
+  cuda->captured_version = program->version;
+  return LAMINA_OK;
+}
+
+static lamina_status launch_captures(const lmi_cuda_device *cuda, int64_t *start, int64_t *count)
+{
+  for (int i = 0; i < LMI_CUDA_CAPTURES; i++) {
+    const lmi_cuda_capture *capture = &cuda->captures[i];
+    for (; *count >= capture->steps; *count -= capture->steps, *start += capture->steps)
+      LMI_TRY(check(cuda, cuda->api.graph_launch(capture->exec, cuda->units[0].stream), "replaying steps"));
+  }
+  return LAMINA_OK;
+}
+
+/* ---- the watch ---- */
+
+static lamina_status reset_watches(const lmi_cuda_device *cuda)
+{
+  for (int u = 0; u < cuda->unit_count; u++) {
+    const lmi_cuda_unit *unit = &cuda->units[u];
+    LMI_TRY(lmi_cuda_enter(cuda, u));
+    LMI_TRY(check(cuda, cuda->api.set_bytes(unit->watch, 0, sizeof(uint64_t), unit->stream), "resetting the watch"));
+    LMI_TRY(check(cuda,
+                  cuda->api.set_bytes(unit->watch + offsetof(lmk_watch, fault), 0xff, sizeof(uint64_t), unit->stream),
+                  "resetting the watch"));
+  }
+  return LAMINA_OK;
+}
+
+/* Blocking. The first fault of all devices. */
+static lamina_status read_watches(const lmi_cuda_device *cuda, int64_t before, lmi_fault *fault)
+{
+  uint64_t first = UINT64_MAX;
+  for (int u = 0; u < cuda->unit_count; u++) {
+    const lmi_cuda_unit *unit = &cuda->units[u];
+    lmk_watch watch;
+    LMI_TRY(lmi_cuda_enter(cuda, u));
+    LMI_TRY(check(cuda, cuda->api.copy_to_host(&watch, unit->watch, sizeof watch, unit->stream), "reading the watch"));
+    LMI_TRY(check(cuda, cuda->api.stream_synchronize(unit->stream), "running steps"));
+    first = watch.fault < first ? watch.fault : first;
+  }
+  if (first == UINT64_MAX)
+    return LAMINA_OK;
+  const uint64_t plane_mask = ((uint64_t)1 << LMK_FAULT_PARTITION_SHIFT) - 1;
+  const uint64_t partition_mask = LMI_CUDA_MAX_PARTITIONS - 1;
+  *fault = (lmi_fault){
+    .found = true,
+    .step = before + (int64_t)(first >> LMK_FAULT_STEP_SHIFT),
+    .partition = (int)(first >> LMK_FAULT_PARTITION_SHIFT & partition_mask),
+    .plane = (int64_t)(first & plane_mask),
+  };
+  return LAMINA_OK;
+}
+
+/* An odd start is brought to the period's beginning, whole periods are graphs, the rest is recorded as it comes. A few
+ * steps are not worth a capture. A capture across devices is not tested: several devices replay stream by stream. */
+static lamina_status run_chunk(lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count)
+{
+  const int64_t period = (int64_t)program->step_count;
+  int64_t lead = (period - start % period) % period;
+  const bool is_worth_it = count - lead >= LONG_PERIODS * period || (is_captured(cuda, program) && count > lead);
+  if (cuda->unit_count > 1 || !is_worth_it)
+    lead = count;
+  if (lead > 0)
+    LMI_TRY(record_steps(cuda, program, start, lead));
+  start += lead;
+  count -= lead;
+  if (count == 0)
+    return LAMINA_OK;
+  LMI_TRY(require_captures(cuda, program));
+  LMI_TRY(launch_captures(cuda, &start, &count));
+  return count > 0 ? record_steps(cuda, program, start, count) : LAMINA_OK;
+}
+
+lamina_status lmi_cuda_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
+                              lmi_fault *fault)
+{
+  lmi_cuda_device *cuda = (lmi_cuda_device *)device;
+  *fault = (lmi_fault){0};
+  LMI_TRY(require_lanes(cuda, program));
+  for (int64_t done = 0; done < count && !fault->found; done += CHUNK_STEPS) {
+    const int64_t here = count - done < CHUNK_STEPS ? count - done : CHUNK_STEPS;
+    LMI_TRY(reset_watches(cuda));
+    LMI_TRY(run_chunk(cuda, program, start + done, here));
+    LMI_TRY(read_watches(cuda, done, fault));
+  }
+  return LAMINA_OK;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numbers here are measured (docs/dev/cuda.md): rows begin on whole 128-byte lines, a thread moves four cells at a
+ * time where registers allow, and a block covers a row or a few. */
+#include "cuda_shape.h"
+
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BLOCK_THREADS = 128, WARP = 32 };
+
+static int64_t round_up(int64_t value, int64_t unit)
+{
+  return (value + unit - 1) / unit * unit;
+}
+
+/* Cells a thread can hold without spilling registers: Q populations and about as many addresses each. */
+static int most_lanes(const lmi_dense_key *key)
+{
+  if (key->layout == LAMINA_LAYOUT_AOS)
+    return 1;
+  if (key->precision == LAMINA_F64)
+    return key->lattice == LAMINA_D3Q27 ? 1 : 2;
+  return 4;
+}
+
+/* The largest that divides the row. */
+static int lanes_for(const lmi_dense_key *key)
+{
+  int lanes = most_lanes(key);
+  while (key->nx % lanes != 0)
+    lanes /= 2;
+  return lanes;
+}
+
+/* Multiples of a warp up to a whole block; of those that leave the fewest threads idle, the largest. */
+static int block_width(int64_t vectors)
+{
+  if (vectors < WARP) {
+    int width = 1;
+    while (width < vectors)
+      width *= 2;
+    return width;
+  }
+  int best = WARP;
+  for (int width = WARP; width <= BLOCK_THREADS; width *= 2)
+    if (round_up(vectors, width) <= round_up(vectors, best))
+      best = width;
+  return best;
+}
+
+static void cut_blocks(const lmi_dense_key *key, lmi_cuda_shape *shape)
+{
+  const int width = block_width(key->nx / shape->lanes);
+  const int rest = BLOCK_THREADS / width;
+  const bool single_rows = key->ny == 1;
+  shape->block[0] = width;
+  shape->block[1] = single_rows ? 1 : rest;
+  shape->block[2] = single_rows ? rest : 1;
+}
+
+lmi_cuda_shape lmi_cuda_shape_for(const lmi_dense_key *key)
+{
+  lmi_cuda_shape shape = {.lanes = lanes_for(key), .element_bits = key->precision == LAMINA_F64 ? 64 : 32};
+  const int64_t element_bytes = shape.element_bits / 8;
+  const int64_t rows = key->ny + (lamina_lattice_dimension(key->lattice) == 3);
+  const bool strided = key->layout == LAMINA_LAYOUT_AOS;
+  const int64_t row_bytes = key->nx * element_bytes;
+  const int64_t unit = strided ? 1 : (row_bytes >= 2 * LINE_BYTES ? LINE_BYTES : SECTOR_BYTES) / element_bytes;
+  const int64_t row = round_up(key->nx, unit);
+  shape.plane = (lmi_plane_shape){
+    .row = row,
+    .spare_row = row * key->ny,
+    .column = row * rows,
+    .places = strided ? row * rows + rows : round_up(row * rows + rows, LINE_BYTES / element_bytes),
+    .packed = true,
+  };
+  cut_blocks(key, &shape);
+  return shape;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments of the device's kernels over a dense slab, filled by the host from lmk_step and lmk_planes (dense.h). What
+ * decides addresses inside a plane is compiled in, not passed: LMK_NX, LMK_NY, LMK_ROW, LMK_COLUMN, LMK_LANES. */
+#ifndef LMK_DENSE_DEVICE_H
+#define LMK_DENSE_DEVICE_H
+
+/* One a device. Steps of a replay count on from `base`; `fault` is the smallest key of a non-finite plane so far:
+ * step, partition and plane in this order of weight, so that the smallest is the first. */
+typedef struct lmk_watch {
+  uint64_t base, fault;
+} lmk_watch;
+
+enum { LMK_FAULT_STEP_SHIFT = 34, LMK_FAULT_PARTITION_SHIFT = 24 };
+
+/* Faces as bits: 1 << x low, 1 << x high, 1 << y low, ... */
+typedef struct lmk_device_slab {
+  lmk_span spans[LMK_MAX_SPANS];
+  int32_t span_count;
+  int32_t low_planes;
+  int32_t planes; /* of the slab */
+  int32_t walls, wraps;
+} lmk_device_slab;
+
+typedef struct lmk_device_step {
+  lmk_device_slab slab;
+  void *source, *target;
+  lmk_watch *watch;
+  double omega, omega_minus, tau, les;
+  double force[3];
+  double momentum[LMK_FACES][LMK_MAX_VELOCITIES]; /* what a moving wall adds to f_q: 6 w c.u */
+  int32_t moving;                                 /* faces whose momentum is not zero */
+  int32_t first_plane, end_plane, first_row;      /* of this launch */
+  uint32_t step, partition;                       /* step: after watch->base */
+} lmk_device_step;
+
+typedef struct lmk_device_planes {
+  lmk_device_slab slab;
+  void *field, *buffer;
+  int32_t parity;                            /* of the last step done */
+  int32_t first_plane, end_plane, first_row; /* of this launch */
+  int32_t buffer_plane;                      /* the plane `buffer` begins with */
+} lmk_device_planes;
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elements as a device stores them, and vectors of LMK_LANES of them that move in one access. LMK_STORAGE_BITS is 64,
+ * 32 or 16. Sixteen bits hold g * 2^15 as a half: populations shifted by their weights stay below 2 in size, and the
+ * scale keeps small deviations out of the subnormal range. Powers of two lose nothing. */
+#if LMK_STORAGE_BITS == 16
+typedef uint16_t LMK_NAME(element);
+#define LMK_STORAGE_SCALE LMK_C(32768.0)
+#define LMK_STORAGE_UNSCALE LMK_C(1.0 / 32768.0)
+#else
+typedef LMK_REAL LMK_NAME(element);
+#endif
+
+/* Fields, not an array: a vector of fields is one load. */
+#if LMK_LANES == 4
+typedef struct LMK_ALIGNED(LMK_STORAGE_BITS / 2) LMK_NAME(vector) {
+  LMK_NAME(element) a, b, c, d;
+} LMK_NAME(vector);
+#elif LMK_LANES == 2
+typedef struct LMK_ALIGNED(LMK_STORAGE_BITS / 4) LMK_NAME(vector) {
+  LMK_NAME(element) a, b;
+} LMK_NAME(vector);
+#else
+typedef struct LMK_NAME(vector) {
+  LMK_NAME(element) a;
+} LMK_NAME(vector);
+#endif
+
+LMK_INLINE LMK_REAL LMK_NAME(unpack)(LMK_NAME(element) stored)
+{
+#if LMK_STORAGE_BITS == 16
+  return lmk_half_to_float(stored) * LMK_STORAGE_UNSCALE;
+#else
+  return stored;
+#endif
+}
+
+LMK_INLINE LMK_NAME(element) LMK_NAME(pack)(LMK_REAL value)
+{
+#if LMK_STORAGE_BITS == 16
+  return lmk_float_to_half(value * LMK_STORAGE_SCALE);
+#else
+  return value;
+#endif
+}
+
+LMK_INLINE LMK_REAL LMK_NAME(load_one)(const LMK_NAME(element) * from)
+{
+  return LMK_NAME(unpack)(*from);
+}
+
+LMK_INLINE void LMK_NAME(store_one)(LMK_NAME(element) * to, LMK_REAL value)
+{
+  *to = LMK_NAME(pack)(value);
+}
+
+LMK_INLINE void LMK_NAME(load_vector)(const LMK_NAME(element) * from, LMK_REAL lanes[LMK_LANES])
+{
+  const LMK_NAME(vector) v = *(const LMK_NAME(vector) *)from;
+  lanes[0] = LMK_NAME(unpack)(v.a);
+#if LMK_LANES >= 2
+  lanes[1] = LMK_NAME(unpack)(v.b);
+#endif
+#if LMK_LANES == 4
+  lanes[2] = LMK_NAME(unpack)(v.c);
+  lanes[3] = LMK_NAME(unpack)(v.d);
+#endif
+}
+
+LMK_INLINE void LMK_NAME(store_vector)(LMK_NAME(element) * to, const LMK_REAL lanes[LMK_LANES])
+{
+  LMK_NAME(vector) v;
+  v.a = LMK_NAME(pack)(lanes[0]);
+#if LMK_LANES >= 2
+  v.b = LMK_NAME(pack)(lanes[1]);
+#endif
+#if LMK_LANES == 4
+  v.c = LMK_NAME(pack)(lanes[2]);
+  v.d = LMK_NAME(pack)(lanes[3]);
+#endif
+  *(LMK_NAME(vector) *)to = v;
+}
