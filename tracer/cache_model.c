@@ -10,8 +10,6 @@ static void start_cache(lmt_cache *cache, lmt_geometry geometry)
 {
   cache->mask = geometry.sets > 0 ? geometry.sets - 1 : 0;
   cache->last_way = geometry.ways > 0 ? geometry.ways - 1 : 0;
-  for (uint32_t way = 0; way < LMT_WAYS_MAX; way++)
-    cache->live.way[way] = way < geometry.ways ? ~0u : 0u;
 }
 
 void lmt_model_start(lmt_model *model, const lmt_model_options *options, lmt_page_table *table)
@@ -51,36 +49,35 @@ static inline int find(const lmt_set *set, uint32_t line)
 static void write_back(lmt_model *model, uint32_t line)
 {
   model->core->counts.memory_write_lines++;
-  model->table->pages[line / LINES_PER_PAGE].writebacks++;
+  model->table->pages.lines[line / LINES_PER_PAGE].writebacks++;
 }
 
-/* A line comes from memory: counted for its page, and for the object at once where several share the page. */
-static inline void read_memory(lmt_model *model, uint32_t line, uint32_t granule)
+/* A line comes from memory into a page of several objects: one of them is credited at once. */
+static __attribute__((noinline)) void credit_granule(lmt_model *model, uint32_t line, uint32_t granule)
 {
-  lmt_page *page = &model->table->pages[line / LINES_PER_PAGE];
-  model->core->counts.memory_read_lines++;
-  page->misses++;
-  if (UNLIKELY(page->mixed != 0)) {
-    const uint32_t first = line % LINES_PER_PAGE * (64 >> LMT_GRANULE_BITS);
-    model->table->objects[model->table->granules[page->mixed][first + granule]].misses++;
-  }
+  const uint32_t first = line % LINES_PER_PAGE * (64 >> LMT_GRANULE_BITS);
+  model->table->objects[lmt_granule_object(model->table, line / LINES_PER_PAGE, first + granule)].misses++;
 }
 
-/* True when the line had to come from memory. */
+/* True when the line had to come from memory. Whether it does is a coin toss where a table is looked up at random, so hit and
+ * miss are one path of arithmetic. */
 static inline bool access_llc(lmt_model *model, uint32_t line, uint32_t granule)
 {
   lmt_set *set = set_of(&model->llc, line);
-  const int way = find(set, line);
-  if (way > 0)
-    lmt_set_front(set, (uint32_t)way, set->way[way]);
-  if (way >= 0)
-    return false;
-  const uint32_t victim = set->way[model->llc.last_way];
-  lmt_set_push(set, line, &model->llc.live);
-  if (victim & LMT_DIRTY)
-    write_back(model, victim & LMT_LINE_MASK);
-  read_memory(model, line, granule);
-  return true;
+  const uint32_t page = line / LINES_PER_PAGE;
+  const uint32_t match = lmt_set_match(set, line);
+  const uint32_t is_miss = match == 0;
+  const uint32_t found = (uint32_t)__builtin_ctz(match | 1u << LMT_WAYS_MAX);
+  const uint32_t way = found < model->llc.last_way ? found : model->llc.last_way;
+  const uint32_t held = set->way[way];
+  lmt_set_front(set, way, line | (held & LMT_DIRTY & (is_miss - 1)));
+  model->core->counts.memory_read_lines += is_miss;
+  model->table->pages.lines[page].misses += is_miss;
+  if (UNLIKELY(held & (0 - is_miss) & LMT_DIRTY))
+    write_back(model, held & LMT_LINE_MASK);
+  if (UNLIKELY(is_miss & (uint32_t)(model->table->pages.accesses[page] >> 63)))
+    credit_granule(model, line, granule);
+  return is_miss;
 }
 
 /* A dirty line leaves the L2 (or the L1, where there is no L2). */
@@ -124,7 +121,7 @@ static void prefetch(lmt_model *model, uint32_t line)
   model->core->counts.l2_prefetches++;
   model->core->counts.l2_lines_in++;
   const uint32_t victim = set->way[model->l2.last_way];
-  lmt_set_push(set, line | LMT_PREFETCHED, &model->l2.live);
+  lmt_set_front(set, model->l2.last_way, line | LMT_PREFETCHED);
   (void)access_llc(model, line, 0);
   evict_l2(model, victim);
 }
@@ -194,7 +191,7 @@ static inline void access_l2(lmt_model *model, uint32_t line, uint32_t granule)
     const uint32_t victim = set->way[model->l2.last_way];
     counts->l2_misses++;
     counts->l2_lines_in++;
-    lmt_set_push(set, line, &model->l2.live);
+    lmt_set_front(set, model->l2.last_way, line);
     evict_l2(model, victim);
     counts->llc_misses += access_llc(model, line, granule);
   } else {
@@ -223,8 +220,9 @@ void lmt_model_flush(lmt_model *model)
   model->miss_count = 0;
 }
 
-/* Asks the host for the sets that flush will need. */
-static inline void announce(const lmt_model *model, uint32_t line)
+/* Asks the host for the sets that flush will need. Inlined by force: gcc 12 takes a function that only prefetches for one
+ * without effect and drops the call. */
+static inline __attribute__((always_inline)) void announce(const lmt_model *model, uint32_t line)
 {
   __builtin_prefetch(set_of(&model->llc, line), 1);
   if (model->l2.sets != NULL)
@@ -246,7 +244,7 @@ void lmt_l1_search(lmt_model *model, lmt_set *set, uint32_t line, uint64_t addre
   announce(model, line);
   if (model->options.adjacent_prefetch)
     announce(model, line ^ 1);
-  lmt_set_push(set, line, &model->l1.live);
+  lmt_set_front(set, model->l1.last_way, line);
   if (UNLIKELY(model->miss_count == LMT_MISSES_MAX))
     lmt_model_flush(model);
 }

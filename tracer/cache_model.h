@@ -30,7 +30,6 @@ typedef struct lmt_model_options {
 typedef struct lmt_cache {
   lmt_set *sets;
   uint32_t mask, last_way;
-  lmt_live live;
 } lmt_cache;
 
 #define LMT_STREAMS 16
@@ -72,7 +71,7 @@ typedef struct lmt_miss {
   uint32_t line, victim, granule;
 } lmt_miss;
 
-#define LMT_MISSES_MAX 1024u
+#define LMT_MISSES_MAX 256u
 
 typedef struct lmt_model {
   lmt_model_options options;

@@ -16,11 +16,6 @@ typedef struct lmt_set {
   uint32_t way[LMT_WAYS_MAX];
 } __attribute__((aligned(64))) lmt_set;
 
-/* All ones in the ways that exist: keeps a shift from pushing a line into a way that does not. */
-typedef struct lmt_live {
-  uint32_t way[LMT_WAYS_MAX];
-} __attribute__((aligned(64))) lmt_live;
-
 #define LMT_HALF(set, half) ((const __m256i *)(const void *)(set)->way + (half))
 
 /* Bit i is set when way i holds `line`, whatever its flags. */
@@ -50,16 +45,8 @@ static inline void lmt_set_store(lmt_set *set, __m256i low, __m256i high)
   _mm256_store_si256((__m256i *)(void *)set->way + 1, high);
 }
 
-/* Puts `value` in front; the least recent way falls out (read it first). */
-static inline void lmt_set_push(lmt_set *set, uint32_t value, const lmt_live *live)
-{
-  __m256i low, high;
-  lmt_set_shifted(set, value, &low, &high);
-  lmt_set_store(set, _mm256_and_si256(low, _mm256_load_si256(LMT_HALF(live, 0))),
-                _mm256_and_si256(high, _mm256_load_si256(LMT_HALF(live, 1))));
-}
-
-/* Moves way `index` to the front, holding `value` there; ways behind it stay. No branch on the index: it is random. */
+/* Puts `value` in front and moves ways 0 .. index - 1 down by one: way `index` is overwritten, those behind it stay. A hit
+ * gives its own way and content, a miss the last way and the new line. No branch on the index: it is random. */
 static inline void lmt_set_front(lmt_set *set, uint32_t index, uint32_t value)
 {
   static const uint32_t moved[2 * LMT_WAYS_MAX] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,

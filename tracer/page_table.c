@@ -12,25 +12,28 @@ void lmt_page_table_start(lmt_page_table *table, lmt_page_events events)
 }
 
 /* A phase that starts must know which pages are mixed: that flag is read beside the counts. */
-static void copy_mixed_flags(const lmt_page_table *table, lmt_page *pages)
+static void copy_mixed_flags(const lmt_page_table *table, uint64_t *accesses)
 {
   const uint32_t end = table->leaf_count * LMT_LEAF_PAGES;
   for (uint32_t page = LMT_LEAF_PAGES; table->table_count > 0 && page < end; page++)
     if (table->owners[page].is_mixed)
-      pages[page].mixed = table->owners[page].table;
+      accesses[page] = LMT_MIXED;
 }
 
 void lmt_page_table_set_phase(lmt_page_table *table, uint32_t phase)
 {
-  if (table->phase_pages[phase] == NULL) {
-    table->phase_pages[phase] = lmt_reserve(sizeof(lmt_page) * LMT_PAGES);
+  lmt_pages *pages = &table->phase_pages[phase];
+  if (pages->accesses == NULL) {
+    *pages = (lmt_pages){.accesses = lmt_reserve(sizeof *pages->accesses * LMT_PAGES),
+                         .lines = lmt_reserve(sizeof *pages->lines * LMT_PAGES),
+                         .seen = lmt_reserve(sizeof *pages->seen * LMT_PAGES)};
     table->phase_objects[phase] = lmt_reserve(sizeof(lmt_object_counts) * (LMT_OBJECTS_MAX + 1));
-    copy_mixed_flags(table, table->phase_pages[phase]);
+    copy_mixed_flags(table, pages->accesses);
     if (phase >= table->phase_count)
       table->phase_count = phase + 1;
   }
   table->phase = phase;
-  table->pages = table->phase_pages[phase];
+  table->pages = *pages;
   table->objects = table->phase_objects[phase];
 }
 
@@ -56,35 +59,40 @@ void lmt_page_touched(lmt_page_table *table, uint32_t page)
 
 void lmt_page_credit(lmt_page_table *table, uint32_t page)
 {
-  const uint16_t object = table->owners[page].object;
+  const lmt_owner *owner = &table->owners[page];
   for (uint32_t phase = 0; phase < table->phase_count; phase++) {
-    lmt_page *counts = table->phase_pages[phase] != NULL ? &table->phase_pages[phase][page] : NULL;
-    if (counts == NULL || (counts->accesses == counts->seen_accesses && counts->misses == counts->seen_misses))
+    lmt_page_counts counts;
+    if (!lmt_page_get(table, phase, page, &counts))
       continue;
-    if (counts->mixed == 0)
-      table->events.credit(object, phase, counts->accesses - counts->seen_accesses,
-                           counts->misses - counts->seen_misses);
-    counts->seen_accesses = counts->accesses;
-    counts->seen_misses = counts->misses;
+    lmt_seen *seen = &table->phase_pages[phase].seen[page];
+    if (counts.accesses == seen->accesses && counts.misses == seen->misses)
+      continue;
+    if (!owner->is_mixed)
+      table->events.credit(owner->object, phase, counts.accesses - seen->accesses, counts.misses - seen->misses);
+    *seen = (lmt_seen){.accesses = counts.accesses, .misses = counts.misses};
   }
 }
 
 static void set_mixed(lmt_page_table *table, uint32_t page, bool is_mixed)
 {
-  lmt_owner *owner = &table->owners[page];
-  owner->is_mixed = is_mixed;
-  for (uint32_t phase = 0; phase < table->phase_count; phase++)
-    if (table->phase_pages[phase] != NULL)
-      table->phase_pages[phase][page].mixed = is_mixed ? owner->table : 0;
+  table->owners[page].is_mixed = is_mixed;
+  for (uint32_t phase = 0; phase < table->phase_count; phase++) {
+    uint64_t *accesses = table->phase_pages[phase].accesses;
+    if (accesses != NULL)
+      accesses[page] = (accesses[page] & ~LMT_MIXED) | (is_mixed ? LMT_MIXED : 0);
+  }
 }
 
-static void clear_counts(lmt_page_table *table, uint32_t page)
+void lmt_page_clear(lmt_page_table *table, uint32_t page)
 {
-  for (uint32_t phase = 0; phase < table->phase_count; phase++) {
-    lmt_page *counts = table->phase_pages[phase] != NULL ? &table->phase_pages[phase][page] : NULL;
-    if (counts != NULL)
-      *counts = (lmt_page){.mixed = counts->mixed};
-  }
+  lmt_page_counts counts;
+  for (uint32_t phase = 0; phase < table->phase_count; phase++)
+    if (lmt_page_get(table, phase, page, &counts)) {
+      lmt_pages *pages = &table->phase_pages[phase];
+      pages->accesses[page] &= LMT_MIXED;
+      pages->lines[page] = (lmt_lines){0};
+      pages->seen[page] = (lmt_seen){0};
+    }
 }
 
 /* One object takes the whole page. A life that was used ends, so that a later owner does not inherit its counts. */
@@ -97,7 +105,7 @@ static void paint_whole(lmt_page_table *table, uint32_t page, uint16_t object)
       if (owner->released == 0)
         owner->released = ++table->order;
       table->events.retire(table, page);
-      clear_counts(table, page);
+      lmt_page_clear(table, page);
       owner->touched = 0;
     }
     if (owner->is_mixed)

@@ -25,12 +25,25 @@
 #define LMT_PHASES_MAX 32u
 #define LMT_OBJECTS_MAX 65535u
 
-/* Counts of one page in one phase. seen_*: what was already credited to the page's object. */
-typedef struct lmt_page {
-  uint64_t accesses, seen_accesses;
-  uint32_t misses, seen_misses, writebacks;
-  uint32_t mixed; /* number of its granule table, 0: one object owns the page */
-} lmt_page;
+/* Counts of one page in one phase: small and apart, since they are reached at random. The accesses' top bit says that several
+ * objects share the page. */
+#define LMT_MIXED (1ull << 63)
+
+typedef struct lmt_lines {
+  uint32_t misses, writebacks;
+} lmt_lines;
+
+/* What was already credited to the page's object. */
+typedef struct lmt_seen {
+  uint64_t accesses;
+  uint32_t misses;
+} lmt_seen;
+
+typedef struct lmt_pages {
+  uint64_t *accesses; /* NULL: the phase has not begun */
+  lmt_lines *lines;
+  lmt_seen *seen;
+} lmt_pages;
 
 /* What holds for a page in all phases. `touched` and `released` number the first touches and releases of the process in
  * their order, from 1. */
@@ -56,7 +69,7 @@ typedef struct lmt_page_events {
 
 typedef struct lmt_page_table {
   uint16_t *directory; /* address >> 24 -> leaf number */
-  lmt_page *pages;     /* counts of the current phase */
+  lmt_pages pages;     /* counts of the current phase */
   lmt_owner *owners;
   lmt_object_counts *objects; /* of the current phase: only what mixed pages credit at once */
   uint16_t (*granules)[LMT_GRANULES]; /* granule table -> object of each granule */
@@ -64,7 +77,7 @@ typedef struct lmt_page_table {
   uint64_t order;           /* touches and releases so far */
   uint64_t aliased_touches; /* touches of leaves beyond the last number: counted on one shared leaf */
   uint64_t leaf_base[LMT_LEAVES];
-  lmt_page *phase_pages[LMT_PHASES_MAX];
+  lmt_pages phase_pages[LMT_PHASES_MAX];
   lmt_object_counts *phase_objects[LMT_PHASES_MAX];
   uint32_t phase, phase_count;
   uint64_t unmixed_pages; /* shared by several objects, but no granule table was left */
@@ -95,6 +108,23 @@ static inline uint64_t lmt_page_address(const lmt_page_table *table, uint32_t pa
   return table->leaf_base[page / LMT_LEAF_PAGES] + (uint64_t)(page % LMT_LEAF_PAGES) * LMT_PAGE_BYTES;
 }
 
+typedef struct lmt_page_counts {
+  uint64_t accesses;
+  uint32_t misses, writebacks;
+} lmt_page_counts;
+
+/* Counts of a page in a phase; false when there are none. */
+static inline bool lmt_page_get(const lmt_page_table *table, uint32_t phase, uint32_t page, lmt_page_counts *counts)
+{
+  const lmt_pages *pages = &table->phase_pages[phase];
+  if (pages->accesses == NULL)
+    return false;
+  *counts = (lmt_page_counts){.accesses = pages->accesses[page] & ~LMT_MIXED,
+                              .misses = pages->lines[page].misses,
+                              .writebacks = pages->lines[page].writebacks};
+  return counts->accesses + counts->misses + counts->writebacks > 0;
+}
+
 static inline uint32_t lmt_granule(uint64_t address)
 {
   return (uint32_t)(address >> LMT_GRANULE_BITS) & (LMT_GRANULES - 1);
@@ -107,6 +137,15 @@ void lmt_page_release(lmt_page_table *table, uint64_t address, uint64_t bytes);
 
 /* Hands what a page gathered since the last call to its object, phase by phase. */
 void lmt_page_credit(lmt_page_table *table, uint32_t page);
+
+/* Forgets what was counted for a page, in all phases. */
+void lmt_page_clear(lmt_page_table *table, uint32_t page);
+
+/* The object of an address in a mixed page. */
+static inline uint16_t lmt_granule_object(const lmt_page_table *table, uint32_t page, uint32_t granule)
+{
+  return table->granules[table->owners[page].table][granule];
+}
 
 /* The object most granules of a page belong to. */
 uint16_t lmt_page_main_object(const lmt_page_table *table, uint32_t page);

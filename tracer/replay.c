@@ -4,19 +4,20 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-enum { LINE_BYTES = 64, LINE_BITS = 6 };
+enum { LINE_BYTES = 64, LINE_BITS = 6, ANNOUNCE_AHEAD = LMT_REPLAY_SLACK - 8 };
 
 /* The run of accesses to one line that is going on: it is counted for its page when another line is touched. */
 typedef struct run {
   uint64_t line_address; /* 1: none, no line begins there */
   uint64_t length;
-  lmt_page *page;
+  uint64_t *accesses; /* of its page */
   uint32_t *way;
+  uint32_t page;
 } run;
 
 static inline void end_run(run *current)
 {
-  current->page->accesses += current->length;
+  *current->accesses += current->length;
   current->length = 0;
 }
 
@@ -24,9 +25,10 @@ static inline void begin_run(lmt_model *model, run *current, uint64_t address)
 {
   const uint32_t id = lmt_page_id(model->table, address);
   end_run(current);
-  current->page = &model->table->pages[id];
+  current->page = id;
+  current->accesses = &model->table->pages.accesses[id];
   current->line_address = address & ~(uint64_t)(LINE_BYTES - 1);
-  if (UNLIKELY(current->page->accesses == 0))
+  if (UNLIKELY((*current->accesses & ~LMT_MIXED) == 0))
     lmt_page_touched(model->table, id);
   current->way = lmt_l1_access(model, id << LINE_BITS | ((uint32_t)(address >> LINE_BITS) & 63), address);
 }
@@ -40,12 +42,18 @@ static inline void touch(lmt_model *model, run *current, uint64_t address, bool 
     *current->way |= LMT_DIRTY;
 }
 
+/* One access to a page of several objects. */
+static inline void credit(lmt_model *model, uint32_t page, uint64_t address)
+{
+  model->table->objects[lmt_granule_object(model->table, page, lmt_granule(address))].accesses++;
+}
+
 /* An access that crosses into the next line touches both, and counts once, where it begins. */
 static void touch_access(lmt_model *model, run *current, uint64_t address, const lmt_access *access)
 {
   touch(model, current, address, access->is_write, 1);
-  if (current->page->mixed != 0)
-    model->table->objects[model->table->granules[current->page->mixed][lmt_granule(address)]].accesses++;
+  if (*current->accesses & LMT_MIXED)
+    credit(model, current->page, address);
   if ((address & (LINE_BYTES - 1)) + access->bytes > LINE_BYTES)
     touch(model, current, (address | (LINE_BYTES - 1)) + 1, access->is_write, 0);
 }
@@ -73,11 +81,10 @@ static inline void touch_group(lmt_model *model, run *current, const lmt_block *
     return;
   }
   touch(model, current, address, group->flags & LMT_GROUP_WRITES, group->count);
-  if (UNLIKELY(current->page->mixed != 0)) {
-    const uint16_t *granules = model->table->granules[current->page->mixed];
+  if (UNLIKELY(*current->accesses & LMT_MIXED)) {
     const lmt_access *access = block->accesses + group->first;
     for (uint32_t i = 0; i < group->count; i++)
-      model->table->objects[granules[lmt_granule(slot + (uint64_t)(int64_t)access[i].delta)]].accesses++;
+      credit(model, current->page, slot + (uint64_t)(int64_t)access[i].delta);
   }
 }
 
@@ -89,11 +96,20 @@ static void add_lanes(uint64_t *sums, __m256i lanes)
     sums[i] += lane[i];
 }
 
+/* Asks the host for the page counts of an address that comes a little later. Any word will do: one that is no address gives
+ * some other page. */
+static inline __attribute__((always_inline)) void announce_page(const lmt_page_table *table, uint64_t address)
+{
+  const uint32_t leaf = table->directory[address >> LMT_LEAF_BITS & (LMT_DIRECTORY - 1)];
+  const uint32_t page = leaf * LMT_LEAF_PAGES + (uint32_t)(address >> LMT_PAGE_BITS & (LMT_LEAF_PAGES - 1));
+  __builtin_prefetch(&table->pages.accesses[page], 1);
+}
+
 void lmt_replay(lmt_model *model, const uint64_t *word, const uint64_t *end, lmt_work *work)
 {
-  lmt_page nowhere = {0};
+  uint64_t nowhere = 0;
   uint32_t no_way = 0;
-  run current = {.line_address = 1, .page = &nowhere, .way = &no_way};
+  run current = {.line_address = 1, .accesses = &nowhere, .way = &no_way};
   __m256i statics = _mm256_setzero_si256(), flops = _mm256_setzero_si256();
   while (word < end) {
     const lmt_block *block = (const lmt_block *)*word++;
@@ -101,6 +117,8 @@ void lmt_replay(lmt_model *model, const uint64_t *word, const uint64_t *end, lmt
     if (block->has_flops)
       flops = _mm256_add_epi32(flops, _mm256_load_si256((const __m256i *)(const void *)block->flops));
     const lmt_group *group = block->groups, *last = group + block->group_count;
+    for (uint32_t slot = 0; slot < block->slot_count; slot++)
+      announce_page(model->table, word[slot + ANNOUNCE_AHEAD]);
     for (; group < last; group++)
       touch_group(model, &current, block, group, word);
     word += block->slot_count;

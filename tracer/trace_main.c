@@ -11,11 +11,28 @@
 
 lmt_tracer tracer;
 
+/* Asks for 2 MiB pages: the tables are read at random and would fill the host's TLB. Whether it is granted does not matter. */
+static void ask_for_huge_pages(void *memory, SizeT bytes)
+{
+  enum { SYSCALL_MADVISE = 28, ADVICE_HUGEPAGE = 14 };
+  Word result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "0"((Word)SYSCALL_MADVISE), "D"(memory), "S"(bytes), "d"((Word)ADVICE_HUGEPAGE)
+                   : "rcx", "r11", "memory");
+}
+
 void *lmt_reserve(size_t bytes)
 {
-  void *memory = VG_(am_shadow_alloc)(bytes);
+  enum { HUGE_BYTES = 2 << 20 };
+  const SizeT slack = bytes >= HUGE_BYTES ? HUGE_BYTES : 0;
+  HChar *memory = VG_(am_shadow_alloc)(bytes + slack);
   if (memory == NULL)
     VG_(tool_panic)("lamina: no address space left for the tracer's tables (is it limited, ulimit -v?)");
+  if (slack == 0)
+    return memory;
+  memory += -(Addr)memory % HUGE_BYTES;
+  ask_for_huge_pages(memory, bytes);
   return memory;
 }
 
@@ -69,15 +86,11 @@ static void forget_parent(void)
   lmt_page_table *table = &tracer.table;
   const uint32_t end = table->leaf_count * LMT_LEAF_PAGES;
   tracer.is_fresh_child = False;
-  for (UInt phase = 0; phase < table->phase_count; phase++)
-    for (uint32_t page = LMT_LEAF_PAGES; table->phase_pages[phase] != NULL && page < end; page++) {
-      lmt_page *counts = &table->phase_pages[phase][page];
-      if (counts->accesses + counts->misses + counts->writebacks > 0)
-        *counts = (lmt_page){.mixed = counts->mixed};
-    }
   for (uint32_t page = LMT_LEAF_PAGES; page < end; page++)
-    if (table->owners[page].touched != 0)
+    if (table->owners[page].touched != 0) {
+      lmt_page_clear(table, page);
       table->owners[page].touched = table->owners[page].released = 0;
+    }
   for (UInt i = 0; i < LMT_THREADS; i++)
     if (tracer.threads[i] != NULL) {
       VG_(memset)(&tracer.threads[i]->work, 0, sizeof tracer.threads[i]->work);

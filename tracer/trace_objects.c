@@ -204,8 +204,8 @@ void lmt_page_retire(lmt_page_table *table, uint32_t page)
   const lmt_owner *owner = &table->owners[page];
   const uint16_t object = lmt_page_main_object(table, page);
   for (UInt phase = 0; phase < table->phase_count; phase++) {
-    const lmt_page *counts = table->phase_pages[phase] != NULL ? &table->phase_pages[phase][page] : NULL;
-    if (counts == NULL || counts->accesses + counts->misses + counts->writebacks == 0)
+    lmt_page_counts counts;
+    if (!lmt_page_get(table, phase, page, &counts))
       continue;
     lmt_retired *retired = new_retired();
     if (retired == NULL) {
@@ -213,7 +213,7 @@ void lmt_page_retire(lmt_page_table *table, uint32_t page)
       return;
     }
     *retired = (lmt_retired){.address = lmt_page_address(table, page), .touched = owner->touched, .released = owner->released,
-                             .accesses = counts->accesses, .misses = counts->misses, .writebacks = counts->writebacks,
+                             .accesses = counts.accesses, .misses = counts.misses, .writebacks = counts.writebacks,
                              .object = object, .phase = (uint16_t)phase};
   }
 }

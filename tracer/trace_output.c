@@ -281,9 +281,9 @@ static void put_pages(void)
       continue;
     put_page_head(lmt_page_address(table, page), owner->touched, owner->released, lmt_page_main_object(table, page));
     for (UInt phase = 0; phase < table->phase_count; phase++) {
-      const lmt_page *counts = table->phase_pages[phase] != NULL ? &table->phase_pages[phase][page] : NULL;
-      if (counts != NULL && counts->accesses + counts->misses + counts->writebacks > 0)
-        put_page_counts(phase, counts->accesses, counts->misses, counts->writebacks);
+      lmt_page_counts counts;
+      if (lmt_page_get(table, phase, page, &counts))
+        put_page_counts(phase, counts.accesses, counts.misses, counts.writebacks);
     }
     put_char('\n');
   }
