@@ -231,19 +231,27 @@ static lamina_status read_phase(reader *in)
     phase.tier_lines[tier] = LAMINA_UNCOUNTED;
   LMI_TRY(read_text(in, &phase.name));
   LMI_TRY(read_real(in, &phase.seconds));
-  return lmi_memory_profile_add_phase(in->profile, &phase, NULL);
+  const size_t before = in->profile->phases.count;
+  LMI_TRY(lmi_memory_profile_add_phase(in->profile, &phase, NULL));
+  return in->profile->phases.count > before ? LAMINA_OK : wrong(in, "a phase of this name is there already");
 }
 
-/* The phase named last is the last of the list, or "(none)", which comes first in every file. */
 static lamina_profile_phase *last_phase(reader *in)
 {
   return &in->profile->phases.data[in->profile->phases.count - 1];
 }
 
-static lamina_status read_phase_counts(reader *in) { return read_counts(in, &last_phase(in)->counts); }
+static lamina_status read_phase_counts(reader *in)
+{
+  if (in->profile->phases.count == 0)
+    return wrong(in, "counts of a phase before any phase");
+  return read_counts(in, &last_phase(in)->counts);
+}
 
 static lamina_status read_phase_tiers(reader *in)
 {
+  if (in->profile->phases.count == 0)
+    return wrong(in, "tiers of a phase before any phase");
   for (int tier = 0; tier < in->profile->summary.tier_count; tier++)
     LMI_TRY(read_count(in, &last_phase(in)->tier_lines[tier]));
   return LAMINA_OK;
@@ -273,15 +281,6 @@ static lamina_status finish_object(reader *in)
     return LAMINA_OK;
   in->has_object = false;
   in->object.frames = in->frames;
-  if (in->object.kind == LAMINA_OBJECT_OTHER && in->profile->objects.count == 1 &&
-      in->profile->objects.data[0].accesses == 0) { /* "(other)" is there from the start */
-    const char *name = in->profile->objects.data[0].name;
-    in->profile->objects.data[0] = in->object;
-    in->profile->objects.data[0].name = name;
-    in->profile->objects.data[0].frame_count = 0;
-    in->profile->objects.data[0].slice_misses = NULL;
-    return LAMINA_OK;
-  }
   return lmi_memory_profile_add_object(in->profile, &in->object, NULL);
 }
 
@@ -420,6 +419,8 @@ static lamina_status read_end(reader *in)
   if (lines != in->line_number - 1 || bytes != before)
     return wrong(in, "the file is not as long as it says: it was changed or damaged");
   in->has_end = true;
+  if (in->profile->phases.count == 0)
+    return wrong(in, "a profile without phases");
   return finish_object(in);
 }
 
@@ -555,6 +556,7 @@ lamina_status lmi_memory_profile_read_file(lamina_context *ctx, const char *path
   in->path = path;
   LMI_TRY_GOTO(status, load(in), cleanup);
   LMI_TRY_GOTO(status, lmi_memory_profile_create(ctx, LAMINA_SOURCE_TRACE, &in->profile), cleanup);
+  in->profile->objects.count = in->profile->phases.count = 0; /* the file numbers its own */
   LMI_TRY_GOTO(status, parse(in), cleanup);
   LMI_TRY_GOTO(status, sum_pages(in->profile), cleanup);
   *profile = in->profile;
