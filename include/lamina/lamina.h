@@ -3,6 +3,7 @@
 #ifndef LAMINA_LAMINA_H
 #define LAMINA_LAMINA_H
 
+#include <lamina/accelerator.h>
 #include <lamina/case.h>
 #include <lamina/context.h>
 #include <lamina/features.h>

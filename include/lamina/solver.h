@@ -57,6 +57,7 @@ typedef struct lamina_solver_options {
   lamina_lattice lattice;               /* default d3q19 */
   lamina_collision collision;           /* default bgk */
   lamina_precision precision;           /* default f32; populations are stored shifted, f - w */
+  lamina_storage storage;               /* default: full. f16 needs precision f32 and backend cuda */
   lamina_layout layout;                 /* default plane order */
   lamina_streaming streaming;           /* default Esoteric Pull */
   double omega;                         /* 1/tau in (0, 2); shear viscosity = (1/omega - 1/2)/3 */

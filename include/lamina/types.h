@@ -39,6 +39,11 @@ typedef struct lamina_real3 {
   X(LAMINA_F32, 0, "f32", "4-byte arithmetic and storage") \
   X(LAMINA_F64, 1, "f64", "8-byte arithmetic and storage")
 
+/* How populations are stored between steps, where that is less than the precision computes with. */
+#define LAMINA_STORAGE_LIST(X)                               \
+  X(LAMINA_STORAGE_FULL, 0, "full", "as the precision says") \
+  X(LAMINA_STORAGE_F16, 1, "f16", "2-byte halves of f - w, scaled by 2^15; f32 arithmetic; cuda backend only")
+
 /* How components lie in memory; the index functions stand in src/grid/layout.h. */
 #define LAMINA_LAYOUT_LIST(X)                                                                               \
   X(LAMINA_LAYOUT_PLANE, 0, "plane", "every plane of cells a span of its own")                              \
@@ -60,6 +65,7 @@ typedef struct lamina_real3 {
 typedef enum lamina_lattice { LAMINA_LATTICE_LIST(LAMINA_ENUMERATOR) } lamina_lattice;
 typedef enum lamina_collision { LAMINA_COLLISION_LIST(LAMINA_ENUMERATOR) } lamina_collision;
 typedef enum lamina_precision { LAMINA_PRECISION_LIST(LAMINA_ENUMERATOR) } lamina_precision;
+typedef enum lamina_storage { LAMINA_STORAGE_LIST(LAMINA_ENUMERATOR) } lamina_storage;
 typedef enum lamina_layout { LAMINA_LAYOUT_LIST(LAMINA_ENUMERATOR) } lamina_layout;
 typedef enum lamina_streaming { LAMINA_STREAMING_LIST(LAMINA_ENUMERATOR) } lamina_streaming;
 typedef enum lamina_backend { LAMINA_BACKEND_LIST(LAMINA_ENUMERATOR) } lamina_backend;
@@ -69,6 +75,7 @@ typedef enum lamina_backend { LAMINA_BACKEND_LIST(LAMINA_ENUMERATOR) } lamina_ba
 LAMINA_API const char *lamina_lattice_name(lamina_lattice lattice);
 LAMINA_API const char *lamina_collision_name(lamina_collision collision);
 LAMINA_API const char *lamina_precision_name(lamina_precision precision);
+LAMINA_API const char *lamina_storage_name(lamina_storage storage);
 LAMINA_API const char *lamina_layout_name(lamina_layout layout);
 LAMINA_API const char *lamina_streaming_name(lamina_streaming streaming);
 LAMINA_API const char *lamina_backend_name(lamina_backend backend);

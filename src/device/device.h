@@ -19,6 +19,7 @@ typedef struct lmi_dense_key {
   lamina_lattice lattice;
   lamina_collision collision;
   lamina_precision precision;
+  lamina_storage storage;
   lamina_streaming streaming;
   lamina_layout layout;
   bool force;

@@ -69,6 +69,7 @@ static lmi_dense_key make_key(const lamina_solver_options *options)
     .lattice = options->lattice,
     .collision = options->collision,
     .precision = options->precision,
+    .storage = options->storage,
     .streaming = options->streaming,
     .layout = options->layout,
     .nx = cells.x,
@@ -93,6 +94,11 @@ static lmi_plane_shape plane_shape(const lmi_device_ops *ops, const lmi_dense_ke
   return shape;
 }
 
+static size_t precision_bytes(const lamina_solver_options *options)
+{
+  return options->precision == LAMINA_F64 ? sizeof(double) : sizeof(float);
+}
+
 /* Which planes outside a slab must be stored: those the pattern reads or writes there, or bounces from. Two-grid pull
  * bounces inside the cell; with one periodic slab the planes wrap. */
 static lmi_layout_request storage_request(const lamina_solver_options *options, const lmi_lattice *lattice,
@@ -111,7 +117,7 @@ static lmi_layout_request storage_request(const lamina_solver_options *options, 
     .high_planes = high != 0 && !idle,
     .places = shape->places,
     .packed = shape->packed,
-    .element_bytes = options->precision == LAMINA_F64 ? sizeof(double) : sizeof(float),
+    .element_bytes = options->storage == LAMINA_STORAGE_F16 ? 2 : precision_bytes(options),
   };
 }
 
@@ -261,7 +267,7 @@ lamina_status lmi_dense_flow_create(lamina_context *ctx, const lamina_solver_opt
   const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
   flow->shape = plane_shape(ops, &key);
   const lmi_layout_request request = storage_request(options, flow->lattice, &flow->shape, partitions);
-  flow->element_bytes = request.element_bytes;
+  flow->element_bytes = precision_bytes(options);
 
   LMI_TRY_GOTO(status, lmi_partition_create(ctx, cells.z, partitions, is_periodic_last(options), &flow->partition),
                cleanup);

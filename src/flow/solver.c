@@ -49,6 +49,12 @@ static lamina_status check_names(lamina_context *ctx, const lamina_solver_option
               "streaming %d is not in the list", (int)options->streaming);
   LMI_REQUIRE(ctx, lamina_backend_name(options->backend) != NULL, LAMINA_ERROR_ARGUMENT,
               "backend %d is not in the list", (int)options->backend);
+  LMI_REQUIRE(ctx, lamina_storage_name(options->storage) != NULL, LAMINA_ERROR_ARGUMENT,
+              "storage %d is not in the list", (int)options->storage);
+  LMI_REQUIRE(ctx, options->storage != LAMINA_STORAGE_F16 || options->precision == LAMINA_F32, LAMINA_ERROR_ARGUMENT,
+              "storage f16 goes with precision f32, not %s", lamina_precision_name(options->precision));
+  LMI_REQUIRE(ctx, options->storage != LAMINA_STORAGE_F16 || options->backend == LAMINA_BACKEND_CUDA,
+              LAMINA_ERROR_ARGUMENT, "storage f16 needs backend cuda, not %s", lamina_backend_name(options->backend));
   LMI_REQUIRE(ctx, options->collision != LAMINA_CUMULANT || options->lattice != LAMINA_D3Q19, LAMINA_ERROR_ARGUMENT,
               "the cumulant collision needs d2q9 or d3q27: d3q19 lacks the velocities its products need");
   return LAMINA_OK;

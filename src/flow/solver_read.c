@@ -311,7 +311,7 @@ void lamina_solver_get_info(const lamina_solver *solver, lamina_solver_info *inf
   for (int i = 0; i < flow->field_count; i++)
     info->bytes += lmi_field_bytes(&flow->fields[i]);
   info->bytes_per_cell = (double)info->bytes / (double)(n.x * n.y * n.z);
-  info->bytes_per_update = 2.0 * flow->lattice->velocities * (double)flow->element_bytes;
+  info->bytes_per_update = 2.0 * flow->lattice->velocities * (double)flow->fields[0].request.element_bytes;
   info->flops_per_update = flops_per_update(flow->lattice->velocities);
   int faces = 0;
   for (int p = 0; p < flow->partition.count; p++)

@@ -36,8 +36,9 @@ static const char *streaming_macro(lamina_streaming streaming)
 
 void lmi_cuda_kernel_name(const lmi_dense_key *key, char name[96])
 {
+  const bool half = key->storage == LAMINA_STORAGE_F16;
   snprintf(name, 96, "%s-%s-%s-%s-%s%s", lamina_lattice_name(key->lattice), lamina_collision_name(key->collision),
-           lamina_precision_name(key->precision), lamina_streaming_name(key->streaming),
+           half ? "f32-f16" : lamina_precision_name(key->precision), lamina_streaming_name(key->streaming),
            lamina_layout_name(key->layout), key->force ? "-force" : "");
 }
 

@@ -17,7 +17,7 @@ static int most_lanes(const lmi_dense_key *key)
     return 1;
   if (key->precision == LAMINA_F64)
     return key->lattice == LAMINA_D3Q27 ? 1 : 2;
-  return 4;
+  return key->storage == LAMINA_STORAGE_F16 && key->lattice == LAMINA_D3Q27 ? 2 : 4;
 }
 
 /* The largest that divides the row. */
@@ -29,8 +29,8 @@ static int lanes_for(const lmi_dense_key *key)
   return lanes;
 }
 
-/* Multiples of a warp up to a whole block; of those that leave the fewest threads idle, the largest. */
-static int block_width(int64_t vectors)
+/* Multiples of a warp up to `widest`; of those that leave the fewest threads idle, the largest. */
+static int block_width(int64_t vectors, int widest)
 {
   if (vectors < WARP) {
     int width = 1;
@@ -39,7 +39,7 @@ static int block_width(int64_t vectors)
     return width;
   }
   int best = WARP;
-  for (int width = WARP; width <= BLOCK_THREADS; width *= 2)
+  for (int width = WARP; width <= widest; width *= 2)
     if (round_up(vectors, width) <= round_up(vectors, best))
       best = width;
   return best;
@@ -47,7 +47,7 @@ static int block_width(int64_t vectors)
 
 static void cut_blocks(const lmi_dense_key *key, lmi_cuda_shape *shape)
 {
-  const int width = block_width(key->nx / shape->lanes);
+  const int width = block_width(key->nx / shape->lanes, key->storage == LAMINA_STORAGE_F16 ? WARP : BLOCK_THREADS);
   const int rest = BLOCK_THREADS / width;
   const bool single_rows = key->ny == 1;
   shape->block[0] = width;
@@ -55,9 +55,16 @@ static void cut_blocks(const lmi_dense_key *key, lmi_cuda_shape *shape)
   shape->block[2] = single_rows ? rest : 1;
 }
 
+static int element_bits(const lmi_dense_key *key)
+{
+  if (key->storage == LAMINA_STORAGE_F16)
+    return 16;
+  return key->precision == LAMINA_F64 ? 64 : 32;
+}
+
 lmi_cuda_shape lmi_cuda_shape_for(const lmi_dense_key *key)
 {
-  lmi_cuda_shape shape = {.lanes = lanes_for(key), .element_bits = key->precision == LAMINA_F64 ? 64 : 32};
+  lmi_cuda_shape shape = {.lanes = lanes_for(key), .element_bits = element_bits(key)};
   const int64_t element_bytes = shape.element_bits / 8;
   const int64_t rows = key->ny + (lamina_lattice_dimension(key->lattice) == 3);
   const bool strided = key->layout == LAMINA_LAYOUT_AOS;

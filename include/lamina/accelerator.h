@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an accelerator's memory and links can do: the ceilings its kernels are judged by, measured on the spot.
+ *
+ *   lamina_accelerator_probe probe = lamina_accelerator_probe_default();
+ *   lamina_accelerator_stream_ceiling(context, &probe, &bandwidth);   19 streams in place: the ceiling of d3q19
+ *
+ * UNAVAILABLE with the reason where there is no device, no driver or no run-time compiler. */
+#ifndef LAMINA_ACCELERATOR_H
+#define LAMINA_ACCELERATOR_H
+
+#include <lamina/context.h>
+#include <lamina/machine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lamina_accelerator {
+  char name[64];
+  int compute_capability; /* 90: 9.0 */
+  int multiprocessors;
+  int driver_version; /* 13000: CUDA 13.0 */
+  uint64_t memory_bytes, free_bytes, l2_bytes;
+} lamina_accelerator;
+
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_accelerator_read(lamina_context *context, int ordinal,
+                                                                  lamina_accelerator *accelerator);
+
+/* As lamina_stream_probe, on a device: `streams` arrays read and written in place in one pass. */
+typedef struct lamina_accelerator_probe {
+  int ordinal;             /* default 0 */
+  int streams;             /* 1 to 32; default 19 */
+  int element_bytes;       /* 2, 4 or 8; default 4 */
+  lamina_index cells;      /* >= 1, even; default 256^3 */
+  lamina_index tile_cells; /* so many cells' streams lie together; 0: each stream is one array (SoA) */
+  int repetitions;         /* 1 to 1000; default 5 */
+} lamina_accelerator_probe;
+
+LAMINA_API lamina_accelerator_probe lamina_accelerator_probe_default(void);
+
+/* `threads` of the result is 0. Errors: ARGUMENT, MEMORY, DEVICE. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_accelerator_stream_ceiling(lamina_context *context,
+                                                                            const lamina_accelerator_probe *probe,
+                                                                            lamina_bandwidth *result);
+
+/* X(enumerator, value, name, bytes moved per byte, text) */
+#define LAMINA_LINK_LIST(X)                                                          \
+  X(LAMINA_LINK_DEVICE_COPY, 0, "device_copy", 2, "copy inside the device's memory") \
+  X(LAMINA_LINK_TO_DEVICE, 1, "host_to_device", 1, "copy from pinned host memory")   \
+  X(LAMINA_LINK_TO_HOST, 2, "device_to_host", 1, "copy into pinned host memory")     \
+  X(LAMINA_LINK_READ_HOST, 3, "device_reads_host", 1, "a kernel reads pinned host memory")
+
+typedef enum lamina_link {
+#define LAMINA_LINK_ENUM(name, value, word, factor, text) name = value,
+  LAMINA_LINK_LIST(LAMINA_LINK_ENUM)
+#undef LAMINA_LINK_ENUM
+} lamina_link;
+
+/* "device_copy", ...; NULL for a value outside the list. */
+LAMINA_API const char *lamina_link_name(lamina_link link);
+
+/* Rate of one way of moving `bytes` (a multiple of 16), median of `repetitions`. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_accelerator_link(lamina_context *context, int ordinal,
+                                                                  lamina_link link, uint64_t bytes, int repetitions,
+                                                                  lamina_bandwidth *result);
+
+/* What it costs to start something, microseconds each. In a graph: one of many in a captured chain. */
+typedef struct lamina_accelerator_setup {
+  lamina_spread launch_us, copy_us;
+  lamina_spread graph_launch_us, graph_copy_us;
+} lamina_accelerator_setup;
+
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_accelerator_measure_setup(lamina_context *context, int ordinal,
+                                                                           int repetitions,
+                                                                           lamina_accelerator_setup *setup);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
