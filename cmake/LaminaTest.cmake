@@ -2,7 +2,7 @@
 # lamina_test(NAME SOURCES test_NAME.c [more.c] [LABELS kind more...] [LIBRARIES targets] [NEEDS features] [TIMEOUT seconds])
 #
 # Builds one cmocka program and registers one CTest entry for each of its cases, called KIND.NAME.case, where KIND is the first
-# label (unit by default). A case runs in a process of its own, in its own scratch folder, for at most TIMEOUT seconds (10). A
+# label (unit by default). A case runs in a process of its own, in its own scratch folder, for at most TIMEOUT seconds (10), tenfold under sanitizers. A
 # case that calls skip() is shown as skipped; it prints its reason first. NEEDS hdf5: without LAMINA_HAVE_HDF5 every case is
 # skipped for that reason.
 #
@@ -20,6 +20,9 @@ function(lamina_test name)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 10)
+  endif()
+  if(LAMINA_SANITIZE)
+    math(EXPR arg_TIMEOUT "10 * ${arg_TIMEOUT}")
   endif()
   list(GET arg_LABELS 0 kind)
   set(missing "")
