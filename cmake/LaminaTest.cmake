@@ -2,9 +2,9 @@
 # lamina_test(NAME SOURCES test_NAME.c [more.c] [LABELS kind more...] [LIBRARIES targets] [NEEDS features] [TIMEOUT seconds])
 #
 # Builds one cmocka program and registers one CTest entry for each of its cases, called KIND.NAME.case, where KIND is the first
-# label (unit by default). A case runs in a process of its own, in its own scratch folder, for at most TIMEOUT seconds (10), tenfold under sanitizers. A
-# case that calls skip() is shown as skipped; it prints its reason first. NEEDS hdf5: without LAMINA_HAVE_HDF5 every case is
-# skipped for that reason.
+# label (unit by default). A case runs in a process of its own, in its own scratch folder, for at most TIMEOUT seconds (10),
+# tenfold under sanitizers. A case that calls skip() is shown as skipped; it prints its reason first. NEEDS hdf5: without
+# LAMINA_HAVE_HDF5 every case is skipped for that reason.
 #
 # Cases are the names inside cmocka_unit_test*(...) in the sources; editing a source configures again.
 
