@@ -11,6 +11,8 @@
   X(render)                 \
   X(doctor)                 \
   X(machine)                \
+  X(record)                 \
+  X(inject)                 \
   X(help)
 
 #define LMI_BENCH_LIST(X) X(machine)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void print_limits(const lamina_machine *machine)
@@ -132,4 +133,12 @@ void lmi_machine_progress_end(void)
 {
   if (isatty(STDERR_FILENO))
     fprintf(stderr, "\r\033[K");
+}
+
+void lmi_machine_rest(double seconds)
+{
+  const double whole = floor(seconds);
+  struct timespec left = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (seconds - whole))};
+  while (nanosleep(&left, &left) != 0)
+    ; /* a signal came: the rest is in `left` */
 }

@@ -16,4 +16,7 @@ void lmi_machine_print_measured(const lamina_machine *machine);
 void lmi_machine_progress(void *user, const char *text, int done, int total);
 void lmi_machine_progress_end(void);
 
+/* Does nothing for so long. */
+void lmi_machine_rest(double seconds);
+
 #endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LBench: background traffic at a chosen level of interference (LoI), after Wahlgren et al., SC23, section 3.3. LoI 100
+ * is the greatest traffic this machine's injector reaches on the memory it runs against, with one flop an element; the
+ * level is set by the number of threads and by how many flops stand between two accesses.
+ *
+ *   lamina_injector_calibration *calibration = NULL;
+ *   lamina_inject_calibrate(context, &options, &calibration);
+ *   lamina_inject_choose(context, calibration, 50.0, 0, &setting);
+ *   lamina_inject_run(context, &setting, 60.0, &result);        // stops by itself
+ *   lamina_injector_calibration_destroy(context, calibration);
+ *
+ * Traffic is the injector's own: 8 bytes read and 8 written an element. */
+#ifndef LAMINA_INJECT_H
+#define LAMINA_INJECT_H
+
+#include <lamina/machine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lamina_injector_setting {
+  int threads;              /* 1 to 4096 */
+  double flops_per_element; /* 1 to 100000; a fraction is kept by mixing neighbouring whole numbers */
+  uint64_t array_bytes;     /* of all threads together; 0: four times the last-level caches */
+  lamina_placement placement;
+} lamina_injector_setting;
+
+typedef struct lamina_injection {
+  double seconds, gb_per_s;
+  uint64_t array_bytes;
+  bool placed;
+} lamina_injection;
+
+LAMINA_API lamina_injector_setting lamina_injector_setting_default(void);
+
+/* Makes traffic for `seconds` (0.001 to 1e7). Blocking. Errors: ARGUMENT, MEMORY. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_run(lamina_context *context,
+                                                            const lamina_injector_setting *setting, double seconds,
+                                                            lamina_injection *result);
+
+/* One measured point. `fitted` is the traffic after the fit that makes it fall with rising flops. */
+typedef struct lamina_calibration_point {
+  int threads;
+  double flops_per_element, gb_per_s, fitted_gb_per_s;
+} lamina_calibration_point;
+
+typedef struct lamina_injector_calibration {
+  char processor[96], host[65];
+  lamina_placement placement;
+  uint64_t array_bytes;
+  double peak_gb_per_s;             /* LoI 100 */
+  lamina_calibration_point *points; /* by threads, then by flops, both rising */
+  size_t point_count;
+} lamina_injector_calibration;
+
+typedef struct lamina_calibrate_options {
+  int most_threads;     /* 0: the context's */
+  double seconds;       /* of one point; default 0.3 */
+  uint64_t array_bytes; /* as in the setting */
+  lamina_placement placement;
+  void (*progress)(void *user, const char *text, int done, int total); /* NULL for none */
+  void *user;
+} lamina_calibrate_options;
+
+LAMINA_API lamina_calibrate_options lamina_calibrate_options_default(void);
+
+/* Sweeps flops for each thread count and fits. Takes seconds x 16 a thread count. Leave the machine alone meanwhile. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_calibrate(lamina_context *context,
+                                                                  const lamina_calibrate_options *options,
+                                                                  lamina_injector_calibration **calibration);
+
+/* The setting that reaches `loi` (0 < loi) with the fewest threads, or with `threads` of them when that is not 0. More
+ * than the traffic can show (above 100) is expressed by threads: all there are, one flop. Errors: ARGUMENT (not
+ * reachable with so few threads: how far it goes). */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_choose(lamina_context *context,
+                                                               const lamina_injector_calibration *calibration,
+                                                               double loi, int threads,
+                                                               lamina_injector_setting *setting);
+
+/* JSON. load refuses other files and newer formats (CASE). */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_injector_calibration_save(
+  lamina_context *context, const lamina_injector_calibration *calibration, const char *path);
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_injector_calibration_load(lamina_context *context, const char *path,
+                                                                           lamina_injector_calibration **calibration);
+LAMINA_API void lamina_injector_calibration_destroy(lamina_context *context, lamina_injector_calibration *calibration);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
