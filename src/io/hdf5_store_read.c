@@ -19,6 +19,7 @@ static lamina_status open_description(lmi_store *store)
 
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  H5Pset_fapl_stdio(access); // as when writing: the name behind the descriptor may be gone
   char name[64];
   store->file = H5Fopen(lmi_descriptor_path(store->descriptor, name), H5F_ACC_RDONLY, access);
   H5Pclose(access);
