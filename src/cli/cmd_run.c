@@ -99,8 +99,8 @@ static void print_summary(const lamina_run_result *r, const char *folder)
   char duration[32], peak[32], ending[48] = "";
   if (r->is_steady)
     snprintf(ending, sizeof ending, ", steady");
-  printf("done: step %lld, %.6g s of flow%s, in %s\n", (long long)r->last_step, r->flow_time, ending,
-         lmi_format_duration(r->seconds, duration));
+  printf("%s: step %lld, %.6g s of flow%s, in %s\n", r->was_interrupted ? "stopped" : "done", (long long)r->last_step,
+         r->flow_time, ending, lmi_format_duration(r->seconds, duration));
   if (r->mlups > 0) {
     printf("  %.1f MLUPS, %.1f GB/s", r->mlups, r->gb_per_s);
     if (r->ceiling_mlups > 0)

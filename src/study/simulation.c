@@ -35,6 +35,17 @@ double lmi_simulation_time(const lmi_simulation *sim)
   return (double)lamina_solver_step(sim->solver) * sim->flow->units.time_step;
 }
 
+lamina_status lmi_simulation_totals(lmi_simulation *sim, const lamina_totals **totals)
+{
+  const lamina_index step = lamina_solver_step(sim->solver);
+  *totals = &sim->totals;
+  if (sim->totals_step == step)
+    return LAMINA_OK;
+  LMI_TRY(lamina_solver_totals(sim->solver, &sim->totals));
+  sim->totals_step = step;
+  return LAMINA_OK;
+}
+
 double lmi_simulation_mass_drift(const lmi_simulation *sim, const lamina_totals *totals)
 {
   const double start = sim->monitor.start_excess;
@@ -188,6 +199,7 @@ static lamina_status set_up(lmi_simulation *sim)
   const lamina_case *flow = sim->flow;
   sim->plane_cells = lmi_case_plane_cells(flow);
   sim->chunk = 1;
+  sim->totals_step = -1;
   for (int face = 0; face < LAMINA_FACE_COUNT; face++)
     sim->oscillates = sim->oscillates || flow->faces[face].kind == LMI_BOUNDARY_OSCILLATING;
   LMI_TRY(lmi_case_ceiling(sim->ctx, flow, sim->options->machine_file, &sim->ceiling_gb_per_s, &sim->ceiling_reason));
@@ -349,12 +361,12 @@ static lamina_status loop(lmi_simulation *sim)
 static lamina_status sum_up(lmi_simulation *sim)
 {
   lamina_run_result *result = sim->result;
-  lamina_totals totals;
-  LMI_TRY(lamina_solver_totals(sim->solver, &totals));
+  const lamina_totals *totals = NULL;
+  LMI_TRY(lmi_simulation_totals(sim, &totals));
   result->last_step = lamina_solver_step(sim->solver);
   result->flow_time = lmi_simulation_time(sim);
-  result->mass_drift = lmi_simulation_mass_drift(sim, &totals);
-  result->max_speed = totals.max_speed * sim->flow->units.velocity_unit;
+  result->mass_drift = lmi_simulation_mass_drift(sim, totals);
+  result->max_speed = totals->max_speed * sim->flow->units.velocity_unit;
   result->wants_steady = sim->flow->steady.where != NULL;
   result->is_steady = lmi_monitor_is_steady(sim);
   result->was_interrupted = sim->stopped;

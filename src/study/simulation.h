@@ -69,6 +69,8 @@ typedef struct lmi_simulation {
   bool stopped;       /* the callback said so */
   double *work;       /* LMI_WORK_PLANES planes of plane_cells values */
   size_t plane_cells; /* what the largest output reads at once */
+  lamina_totals totals;
+  lamina_index totals_step; /* of which `totals` are; -1: of none */
   double loop_start;
   double ceiling_gb_per_s;    /* 0: unknown */
   const char *ceiling_reason; /* why it is unknown */
@@ -92,6 +94,9 @@ LAMINA_NODISCARD lamina_status lmi_simulation_add_file(lmi_simulation *sim, cons
 LAMINA_NODISCARD lamina_status lmi_simulation_add_reference(lmi_simulation *sim, const lamina_run_reference *reference);
 
 double lmi_simulation_time(const lmi_simulation *sim);
+
+/* Sums over all cells at this step; computed once a step, kept by `sim`. */
+LAMINA_NODISCARD lamina_status lmi_simulation_totals(lmi_simulation *sim, const lamina_totals **totals);
 
 /* Change of the mass since the start of the flow, relative. */
 double lmi_simulation_mass_drift(const lmi_simulation *sim, const lamina_totals *totals);

@@ -298,9 +298,9 @@ static void judge_peak(const lmi_simulation *sim, lamina_run_reference *entry)
 
 static lamina_status judge_mass(lmi_simulation *sim, lamina_run_reference *entry)
 {
-  lamina_totals totals;
-  LMI_TRY(lamina_solver_totals(sim->solver, &totals));
-  entry->max_error = fabs(lmi_simulation_mass_drift(sim, &totals));
+  const lamina_totals *totals = NULL;
+  LMI_TRY(lmi_simulation_totals(sim, &totals));
+  entry->max_error = fabs(lmi_simulation_mass_drift(sim, totals));
   snprintf(entry->text, sizeof entry->text, "%.30s: changed by %.2e of itself (gate %.1e)", entry->name,
            entry->max_error, entry->gate);
   return LAMINA_OK;

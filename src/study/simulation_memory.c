@@ -68,6 +68,8 @@ lamina_status lmi_case_memory(lamina_context *ctx, const lamina_case *flow, lami
   plan->steps = flow->last_step;
   plan->solver_bytes = lamina_solver_memory_estimate(&flow->solver);
   plan->total_bytes = total_bytes(flow, &flow->solver, 1.0);
+  if (flow->solver.backend == LAMINA_BACKEND_CUDA) /* the fields lie on the device, which is asked when they are made */
+    return LAMINA_OK;
   lmi_memory_limits limits = {0};
   LMI_TRY(lmi_memory_limits_read(ctx, "", &limits));
   plan->available_bytes = limits.available_bytes;

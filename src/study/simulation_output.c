@@ -359,11 +359,11 @@ static size_t series_columns(const lmi_simulation *sim, const lmi_case_output *o
 
 static lamina_status append_series(lmi_simulation *sim, const lmi_case_output *output, lmi_output_state *state)
 {
-  lamina_totals totals;
-  LMI_TRY(lamina_solver_totals(sim->solver, &totals));
+  const lamina_totals *totals = NULL;
+  LMI_TRY(lmi_simulation_totals(sim, &totals));
   const char *names[MOST_COLUMNS];
   double values[MOST_COLUMNS];
-  (void)series_columns(sim, output, &totals, names, values);
+  (void)series_columns(sim, output, totals, names, values);
   return lmi_series_append(state->series, lamina_solver_step(sim->solver), lmi_simulation_time(sim), values);
 }
 
