@@ -12,7 +12,9 @@
   X(doctor)                 \
   X(machine)                \
   X(record)                 \
+  X(report)                 \
   X(inject)                 \
+  X(place)                  \
   X(help)
 
 #define LMI_BENCH_LIST(X) X(machine)
