@@ -166,6 +166,20 @@ static lamina_status mapping_object(lmi_observed *observed, lmi_observed_process
   return LAMINA_OK;
 }
 
+/* Memory that somebody else touched first (pthread_create does) and a thread then runs on. */
+static lamina_status become_stack(lmi_observed *observed, lmi_observed_process *process, lmi_mapping *mapping,
+                                  uint32_t *index)
+{
+  const uint64_t bytes = mapping->end - mapping->start;
+  process->objects[mapping->object].blocks--;
+  process->objects[mapping->object].bytes -= bytes;
+  LMI_TRY(object_of(observed, process, LAMINA_OBJECT_STACK, NO_FILE, 0, "stacks", index));
+  process->objects[*index].blocks++;
+  process->objects[*index].bytes += bytes;
+  mapping->object = *index;
+  return LAMINA_OK;
+}
+
 static lamina_status find_object(lmi_observed *observed, lmi_observed_process *process,
                                  const lmi_observed_access *access, uint32_t *index)
 {
@@ -173,7 +187,11 @@ static lamina_status find_object(lmi_observed *observed, lmi_observed_process *p
   const bool is_mapped = i < process->mapping_count && process->mappings[i].start <= access->address;
   *index = LMI_OBSERVED_NO_OBJECT;
   if (is_mapped) {
-    *index = process->mappings[i].object;
+    lmi_mapping *mapping = &process->mappings[i];
+    const bool is_stack = access->stack >= mapping->start && access->stack < mapping->end;
+    if (is_stack && process->objects[mapping->object].kind == LAMINA_OBJECT_MAPPED)
+      return become_stack(observed, process, mapping, index);
+    *index = mapping->object;
     if (*index == LMI_OBSERVED_NO_OBJECT && !is_allocator_header(observed, process, &process->mappings[i], access))
       return mapping_object(observed, process, &process->mappings[i], access, index);
     return LAMINA_OK;

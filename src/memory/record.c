@@ -292,6 +292,10 @@ static void sum_up(const lmi_recorder *recorder, lamina_record_result *result)
     result->touches += process->touches;
     result->unresolved += process->unresolved;
   }
+  if (recorder->source != NULL && result->touches == 0 && result->samples == 0)
+    note(result, "the program itself",
+         "nothing could be seen of it; a program that changes its rights at its start (setuid) "
+         "cannot be observed by its user");
 }
 
 /* From the open gate to the written profiles. */
@@ -319,6 +323,19 @@ static lamina_status run(lmi_recorder *recorder, const char *program, lamina_rec
   sum_up(recorder, result);
   LMI_TRY(status);
   return lmi_recorder_write(recorder, result);
+}
+
+/* A program that did not start leaves nothing behind. */
+static void remove_folder(lmi_recorder *recorder)
+{
+  lmi_text path = {0};
+  lmi_phase_log_close(recorder);
+  if (recorder->folder != NULL &&
+      lmi_text_append(recorder->ctx, &path, "%s/phases.log", recorder->folder) == LAMINA_OK) {
+    unlink(path.data);
+    rmdir(recorder->folder); /* refused when somebody else put a file there */
+  }
+  lmi_text_free(recorder->ctx, &path);
 }
 
 static void close_recorder(lmi_recorder *recorder)
@@ -355,6 +372,8 @@ lamina_status lamina_record_run(lamina_context *ctx, const lamina_record_options
   else
     lmi_launch_cancel(&recorder->launch);
   lmi_launch_close(&recorder->launch);
+  if (!result->started)
+    remove_folder(recorder);
 cleanup:
   lmi_free(ctx, environment);
   lmi_text_free(ctx, &variable);

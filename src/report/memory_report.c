@@ -213,6 +213,21 @@ static lamina_status derive(lamina_context *ctx, const char *path, lmi_report_pr
 
 /* ---- what the forms ask for ---- */
 
+size_t lmi_report_process_at(const lamina_profile_process *processes, size_t count, size_t place)
+{
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t mine = processes[i].footprint_bytes + 1; /* UNCOUNTED becomes 0 */
+    size_t larger = 0;
+    for (size_t k = 0; k < count; k++) {
+      const uint64_t other = processes[k].footprint_bytes + 1;
+      larger += other > mine || (other == mine && k < i);
+    }
+    if (larger == place)
+      return i;
+  }
+  return 0;
+}
+
 const char *lmi_report_tier_name(const lamina_memory_report *report, int index, char *buffer, size_t size)
 {
   if (report->machine != NULL && index < (int)report->machine->tier_count)

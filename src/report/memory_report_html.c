@@ -64,13 +64,14 @@ static void write_processes(const lmi_report_profile *profile, FILE *stream)
   size_t count = 0;
   const lamina_profile_process *processes = lamina_profile_processes(profile->profile, &count);
   fputs("<div class=\"wide\"><table><tr><th>program</th><th>process</th><th>end</th><th>footprint</th></tr>\n", stream);
-  for (size_t i = 0; i < count && i < LMI_REPORT_MOST_OBJECTS; i++) {
+  for (size_t place = 0; place < count && place < LMI_REPORT_MOST_OBJECTS; place++) {
+    const lamina_profile_process *process = &processes[lmi_report_process_at(processes, count, place)];
     fputs("<tr><td><code>", stream);
-    escape(stream, processes[i].command);
-    fprintf(stream, "</code></td><td>%d</td><td>", processes[i].pid);
-    escape(stream, processes[i].ended);
+    escape(stream, process->command);
+    fprintf(stream, "</code></td><td>%d</td><td>", process->pid);
+    escape(stream, process->ended);
     fputs("</td>", stream);
-    count_cell(stream, processes[i].footprint_bytes, true);
+    count_cell(stream, process->footprint_bytes, true);
     fputs("</tr>\n", stream);
   }
   fputs("</table></div>\n", stream);

@@ -54,6 +54,9 @@ const char *lmi_report_tier_name(const lamina_memory_report *report, int index, 
 /* Share of an object, in percent; NAN when nothing was counted. */
 double lmi_report_object_share(const lmi_report_profile *profile, const lamina_profile_object *object);
 
+/* Which process stands at `place` when the largest footprint comes first; unknown footprints come last. */
+size_t lmi_report_process_at(const lamina_profile_process *processes, size_t count, size_t place);
+
 /* What the ratios say, after memory-spec 5.8: a sentence, "" when there is nothing to say. */
 const char *lmi_report_reading(const lamina_memory_report *report, const lmi_report_profile *profile,
                                const lmi_report_phase *phase, char *buffer, size_t size);

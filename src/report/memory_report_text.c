@@ -44,12 +44,13 @@ static void print_head(const lmi_report_profile *profile, FILE *stream)
   fprintf(stream, "%s: source %s, %s samples, %llu pages of %s\n", profile->path,
           lamina_profile_source_name(summary->source), count_text(summary->sample_count, a, sizeof a),
           (unsigned long long)summary->page_count, bytes_text(summary->page_bytes, b, sizeof b));
-  for (size_t i = 0; i < count && i < LMI_REPORT_MOST_OBJECTS; i++) {
-    fprintf(stream, "  process %d", processes[i].pid);
-    if (processes[i].rank >= 0)
-      fprintf(stream, " (rank %d)", processes[i].rank);
-    fprintf(stream, ", %s, %s: %.100s\n", processes[i].ended, bytes_text(processes[i].footprint_bytes, a, sizeof a),
-            processes[i].command);
+  for (size_t place = 0; place < count && place < LMI_REPORT_MOST_OBJECTS; place++) {
+    const lamina_profile_process *process = &processes[lmi_report_process_at(processes, count, place)];
+    fprintf(stream, "  process %d", process->pid);
+    if (process->rank >= 0)
+      fprintf(stream, " (rank %d)", process->rank);
+    fprintf(stream, ", %s, %s: %.100s\n", process->ended, bytes_text(process->footprint_bytes, a, sizeof a),
+            process->command);
   }
   if (count > LMI_REPORT_MOST_OBJECTS)
     fprintf(stream, "  ... and %zu more\n", count - LMI_REPORT_MOST_OBJECTS);
@@ -121,6 +122,10 @@ static lamina_status print_curve(const lmi_report_profile *profile, FILE *stream
 {
   if (profile->curve == NULL) {
     fprintf(stream, "\n  no scaling curve: %s\n", profile->curve_reason);
+    return LAMINA_OK;
+  }
+  if (profile->object_total == 0) {
+    fprintf(stream, "\n  no scaling curve: no accesses were recorded\n");
     return LAMINA_OK;
   }
   const double per_bin = lamina_curve_samples_per_bin(profile->curve);
