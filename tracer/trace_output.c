@@ -171,20 +171,21 @@ static void put_phases_and_threads(void)
 
 /* ---- objects ---- */
 
-/* "function (file.c:12)", or what is known of an address of code. */
-static void describe_frame(DiEpoch epoch, Addr ip, HChar *text, Int bytes)
+/* "function (file.c:12)" of an address of code; functions that were inlined there follow, from the inside out, each behind
+ * " < ". At most `levels` of them; returns how many there were. */
+static UInt describe_code(DiEpoch epoch, Addr ip, UInt levels, HChar *text, SizeT bytes)
 {
-  const HChar *function, *file, *directory;
-  UInt line;
-  HChar name[LINE_MAX_BYTES / 2];
-  VG_(strncpy)(name, VG_(get_fnname)(epoch, ip, &function) ? function : "?", sizeof name - 1);
-  name[sizeof name - 1] = '\0';
-  if (VG_(get_filename_linenum)(epoch, ip, &file, &directory, &line))
-    VG_(snprintf)(text, bytes, "%s (%s:%u)", name, file, line);
-  else if (VG_(get_objname)(epoch, ip, &file))
-    VG_(snprintf)(text, bytes, "%s (in %s)", name, VG_(basename)(file));
-  else
-    VG_(snprintf)(text, bytes, "%s", name);
+  UInt level = 0;
+  SizeT used = VG_(strlen)(text);
+  InlIPCursor *cursor = VG_(new_IIPC)(epoch, ip);
+  do {
+    const HChar *line = VG_(describe_IP)(epoch, ip, cursor);
+    const HChar *words = VG_(strstr)(line, ": "); /* behind the address */
+    VG_(snprintf)(text + used, (Int)(bytes - used), "%s%s", used > 0 ? " < " : "", words != NULL ? words + 2 : line);
+    used = VG_(strlen)(text);
+  } while (++level < levels && used + 1 < bytes && VG_(next_IIPC)(cursor));
+  VG_(delete_IIPC)(cursor);
+  return level;
 }
 
 /* Frames of the allocator itself say nothing. */
@@ -196,9 +197,9 @@ static Bool is_allocator(DiEpoch epoch, Addr ip)
 
 static void put_frame(DiEpoch epoch, Addr ip)
 {
-  HChar text[LINE_MAX_BYTES];
+  HChar text[LINE_MAX_BYTES] = "";
   const DebugInfo *info = VG_(find_DebugInfo)(epoch, ip);
-  describe_frame(epoch, ip, text, sizeof text);
+  (void)describe_code(epoch, ip, FRAMES_MAX, text, sizeof text);
   put("frame %llx ", (ULong)(info != NULL ? ip - (Addr)VG_(DebugInfo_get_text_bias)(info) : ip));
   put_escaped(info != NULL ? VG_(DebugInfo_get_filename)(info) : "?");
   put_char(' ');
@@ -223,6 +224,16 @@ static void collect_frame(UInt number, DiEpoch epoch, Addr ip, void *collected)
   stack->ips[stack->count++] = ip;
 }
 
+/* The two innermost functions of the stack: one alone is often the program's own wrapper of malloc. */
+static void name_site(const call_stack *stack, HChar *name, SizeT bytes)
+{
+  enum { FUNCTIONS = 2 };
+  UInt told = 0;
+  name[0] = '\0';
+  for (UInt i = 0; i < stack->count && told < FUNCTIONS; i++)
+    told += describe_code(stack->epoch, stack->ips[i], FUNCTIONS - told, name, bytes);
+}
+
 static void put_slices(const lmt_object *object)
 {
   if (object->slice_misses == NULL)
@@ -244,7 +255,7 @@ static void put_object(const lmt_object *object)
   if (object->name != NULL)
     VG_(strncpy)(name, object->name, sizeof name - 1);
   else if (stack.count > 0)
-    describe_frame(stack.epoch, stack.ips[0], name, sizeof name);
+    name_site(&stack, name, sizeof name);
   put("object %s %llu %llu %llu %llu %llu ", kinds[object->kind], (ULong)object->blocks, (ULong)object->bytes_total,
       (ULong)object->bytes_peak, (ULong)object->first_time, (ULong)object->last_use);
   if (object->blocks > 0 && object->live_blocks == 0)

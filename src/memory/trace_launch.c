@@ -174,6 +174,7 @@ static lamina_status build_command(lamina_context *ctx, const lmi_trace_options 
   /* Fair turns: what threads share in the last-level cache must not hang on the mood of the scheduler. The synonym also finds
    * the malloc of a static program. */
   const char *const fixed[] = {"valgrind", "--tool=lamina", "-q", "--fair-sched=yes", "--trace-children=yes",
+                               "--read-inline-info=yes",
                                "--soname-synonyms=somalloc=NONE"};
   char text[4200], words[CACHES][96];
   size_t count = 0;

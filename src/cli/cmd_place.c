@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lamina place: what would go where if the fast tier held only so much, and what should move. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "lamina/placement.h"
+
+enum { TIERS = 2, ROWS_MOST = 20 };
+
+struct place_values {
+  bool json, all;
+  double local;
+  int64_t capacity;
+  const char *bandwidths, *latencies, *nodes, *plan;
+};
+
+static const struct place_values defaults = {.bandwidths = "73,34", .latencies = "111,202", .nodes = "0,1"};
+
+static const lmi_option options[] = {
+  LMI_OPTION_NUMBER(struct place_values, local, "local", "PERCENT", 0.1, 100,
+                    "what the fast tier holds, percent of the peak footprint (default: 25)"),
+  LMI_OPTION_BYTES(struct place_values, capacity, "capacity", "BYTES", 4096, 1e15, "the same in bytes"),
+  LMI_OPTION_TEXT(struct place_values, bandwidths, "bandwidth", "FAST,SLOW",
+                  "of the two tiers in GB/s (default: 73,34, the testbed of SC23)"),
+  LMI_OPTION_TEXT(struct place_values, latencies, "latency", "FAST,SLOW", "of the two tiers in ns (default: 111,202)"),
+  LMI_OPTION_TEXT(struct place_values, nodes, "nodes", "FAST,SLOW", "NUMA nodes of the tiers, for the plan (default: 0,1)"),
+  LMI_OPTION_TEXT(struct place_values, plan, "plan", "FILE", "write the plan there"),
+  LMI_OPTION_FLAG(struct place_values, all, "all", "every advice, not only the first 20"),
+  LMI_OPTION_FLAG(struct place_values, json, "json", "print one JSON object"),
+  {0}};
+
+static const char *const examples[] = {"lamina place run1",
+                                       "the fast tier holds a quarter of the footprint",
+                                       "lamina place run1 --capacity 4GiB --plan run1.plan",
+                                       "writes a plan for a tier of 4 GiB",
+                                       NULL};
+
+/* ---- the tiers asked for ---- */
+
+/* "FAST,SLOW": two numbers above `least`. */
+static bool parse_pair(const char *text, double least, double pair[TIERS])
+{
+  char first[32];
+  const char *comma = strchr(text, ',');
+  if (comma == NULL || (size_t)(comma - text) >= sizeof first)
+    return false;
+  memcpy(first, text, (size_t)(comma - text));
+  first[comma - text] = '\0';
+  return lmi_parse_double(first, &pair[0]) && lmi_parse_double(comma + 1, &pair[1]) && pair[0] >= least && pair[1] >= least;
+}
+
+static lamina_status read_tiers(const lmi_call *call, lamina_tier_model tiers[TIERS], lamina_replay_options *replay)
+{
+  const struct place_values *values = call->values;
+  double bandwidth[TIERS], latency[TIERS], node[TIERS];
+  if (!parse_pair(values->bandwidths, 1e-6, bandwidth))
+    return lmi_usage_error(call, "--bandwidth %s: two numbers above 0 are needed, FAST,SLOW in GB/s", values->bandwidths);
+  if (!parse_pair(values->latencies, 1e-6, latency))
+    return lmi_usage_error(call, "--latency %s: two numbers above 0 are needed, FAST,SLOW in ns", values->latencies);
+  if (!parse_pair(values->nodes, 0, node) || node[0] > 1023 || node[1] > 1023)
+    return lmi_usage_error(call, "--nodes %s: two node numbers from 0 to 1023 are needed", values->nodes);
+  if (values->capacity > 0 && values->local > 0)
+    return lmi_usage_error(call, "--local and --capacity both say what the fast tier holds: give one");
+  for (int tier = 0; tier < TIERS; tier++)
+    tiers[tier] = (lamina_tier_model){.name = tier == 0 ? "fast" : "slow",
+                                      .gb_per_s = bandwidth[tier],
+                                      .latency_ns = latency[tier],
+                                      .node = (int)node[tier]};
+  tiers[0].capacity_bytes = (uint64_t)values->capacity;
+  *replay = lamina_replay_options_default();
+  replay->tiers = tiers;
+  replay->tier_count = TIERS;
+  if (values->capacity == 0)
+    replay->fast_percent = values->local > 0 ? values->local : 25;
+  return LAMINA_OK;
+}
+
+/* ---- text ---- */
+
+static void print_percent(double share)
+{
+  if (isfinite(share))
+    printf("  %7.1f", 100 * share);
+  else
+    printf("  %7s", "-");
+}
+
+static void print_seconds(double seconds)
+{
+  if (isfinite(seconds))
+    printf("  %10.4g", seconds);
+  else
+    printf("  %10s", "-");
+}
+
+static void print_phase(const lamina_replay_phase *phase)
+{
+  printf("%-24.24s", phase->name);
+  print_percent(phase->r_access[1]);
+  print_seconds(phase->bandwidth_seconds);
+  print_seconds(phase->latency_seconds);
+  printf("  %s\n", lamina_tier_reading_name(phase->reading[1]));
+}
+
+static void print_replay(const lamina_profile *profile, const lamina_replay *replay)
+{
+  const lamina_profile_summary *summary = lamina_profile_get_summary(profile);
+  char peak[32], fast[32], slow[32];
+  printf("footprint %s at its peak, source %s\n", lmi_format_bytes((double)replay->peak_bytes, peak),
+         lamina_profile_source_name(summary->source));
+  printf("model: first touch; fast tier holds %s, slow tier the rest (%s)\n",
+         lmi_format_bytes((double)replay->resident_bytes[0], fast), lmi_format_bytes((double)replay->resident_bytes[1], slow));
+  printf("slow tier: R_cap %.1f %%, R_BW %.1f %%\n\n", 100 * replay->r_cap[1], 100 * replay->r_bw[1]);
+  printf("%-24s  R_access  bandwidth s  latency s  reading of the slow tier\n", "phase");
+  print_phase(&replay->total);
+  for (size_t i = 0; i < replay->phase_count && replay->phase_count > 1; i++)
+    print_phase(&replay->phases[i]);
+  printf("\n%s: %s\n", lamina_tier_reading_name(replay->total.reading[1]),
+         lamina_tier_reading_text(replay->total.reading[1]));
+}
+
+static void print_advice(const lamina_profile *profile, const lamina_advice *advice)
+{
+  size_t count;
+  char bytes[32];
+  const lamina_profile_object *object = &lamina_profile_objects(profile, &count)[advice->object];
+  printf("%-10s  %12s  %11.1f  %s", lamina_advice_name(advice->kind), lmi_format_bytes((double)object->page_bytes, bytes),
+         advice->lines_per_page, object->name);
+  if (advice->kind == LAMINA_ADVICE_SPLIT)
+    printf("; hottest %.0f %% of it", 100 * advice->fraction);
+  if (advice->kind == LAMINA_ADVICE_INTERLEAVE)
+    printf("; pages %d:%d", advice->weights[0], advice->weights[1]);
+  if (advice->kind == LAMINA_ADVICE_FREE)
+    printf("; last used at %.0f %% of the run", advice->last_use_percent);
+  printf("\n");
+}
+
+static void print_plan(const lmi_call *call, const lamina_profile *profile, const lamina_plan *plan)
+{
+  const struct place_values *values = call->values;
+  const size_t rows = values->all || plan->count < ROWS_MOST ? plan->count : ROWS_MOST;
+  print_replay(profile, plan->before);
+  if (plan->count == 0) {
+    printf("\nnothing to move: the fast tier holds all, or no object would gain\n");
+    return;
+  }
+  printf("\n%-10s  %12s  %11s  object\n", "advice", "size", "lines/page");
+  for (size_t i = 0; i < rows; i++)
+    print_advice(profile, &plan->advice[i]);
+  if (rows < plan->count)
+    printf("... and %zu more (--all)\n", plan->count - rows);
+  printf("\nwith it: R_access of the slow tier %.1f %% -> %.1f %%, bandwidth model %.4g s -> %.4g s\n",
+         100 * plan->before->total.r_access[1], 100 * plan->after->total.r_access[1], plan->before->total.bandwidth_seconds,
+         plan->after->total.bandwidth_seconds);
+  if (plan->is_latency_bound)
+    printf("the program waits for latency (prefetch coverage below 1 %%): the fast tier is filled with all that fits\n");
+}
+
+/* ---- JSON ---- */
+
+static json_t *phase_json(const lamina_replay_phase *phase)
+{
+  json_t *object = json_pack("{s:s, s:I, s:I, s:s}", "name", phase->name, "fast_lines", (json_int_t)phase->lines[0],
+                             "slow_lines", (json_int_t)phase->lines[1], "reading",
+                             lamina_tier_reading_name(phase->reading[1]));
+  json_object_set_new(object, "r_access", lmi_json_number(phase->r_access[1]));
+  json_object_set_new(object, "bandwidth_seconds", lmi_json_number(phase->bandwidth_seconds));
+  json_object_set_new(object, "latency_seconds", lmi_json_number(phase->latency_seconds));
+  return object;
+}
+
+static json_t *replay_json(const lamina_replay *replay)
+{
+  json_t *phases = json_array();
+  for (size_t i = 0; i < replay->phase_count; i++)
+    json_array_append_new(phases, phase_json(&replay->phases[i]));
+  return json_pack("{s:s, s:I, s:I, s:f, s:f, s:o, s:o}", "model", "first touch, no migration", "peak_bytes",
+                   (json_int_t)replay->peak_bytes, "fast_bytes", (json_int_t)replay->resident_bytes[0], "r_cap",
+                   replay->r_cap[1], "r_bw", replay->r_bw[1], "total", phase_json(&replay->total), "phases", phases);
+}
+
+static json_t *advice_json(const lamina_profile *profile, const lamina_advice *advice)
+{
+  size_t count;
+  const lamina_profile_object *object = &lamina_profile_objects(profile, &count)[advice->object];
+  json_t *made = json_pack("{s:s, s:s, s:s, s:I, s:i, s:f, s:f}", "kind", lamina_advice_name(advice->kind), "why",
+                           lamina_advice_text(advice->kind), "object", object->name, "bytes", (json_int_t)object->page_bytes,
+                           "tier", advice->tier, "fraction", advice->fraction, "lines_per_page", advice->lines_per_page);
+  if (advice->kind == LAMINA_ADVICE_INTERLEAVE)
+    json_object_set_new(made, "weights", json_pack("[i, i]", advice->weights[0], advice->weights[1]));
+  if (advice->kind == LAMINA_ADVICE_FREE)
+    json_object_set_new(made, "last_use_percent", lmi_json_number(advice->last_use_percent));
+  return made;
+}
+
+static lamina_status print_plan_json(lmi_call *call, const lamina_profile *profile, const lamina_plan *plan)
+{
+  json_t *rows = json_array();
+  for (size_t i = 0; i < plan->count; i++)
+    json_array_append_new(rows, advice_json(profile, &plan->advice[i]));
+  return lmi_print_json(call, json_pack("{s:o, s:o, s:b, s:o}", "before", replay_json(plan->before), "after",
+                                        replay_json(plan->after), "latency_bound", plan->is_latency_bound, "advice", rows));
+}
+
+/* ---- the command ---- */
+
+static lamina_status place(lmi_call *call, const lamina_profile *profile, const lamina_replay_options *replay)
+{
+  const struct place_values *values = call->values;
+  lamina_plan *plan = NULL;
+  lamina_status status = lamina_profile_plan(profile, replay, &plan);
+  if (status == LAMINA_OK && values->plan != NULL)
+    status = lamina_plan_write(profile, plan, replay, values->plan);
+  if (status == LAMINA_OK && values->json)
+    status = print_plan_json(call, profile, plan);
+  else if (status == LAMINA_OK)
+    print_plan(call, profile, plan);
+  lamina_plan_destroy(call->ctx, plan);
+  return status;
+}
+
+static lamina_status place_run(lmi_call *call)
+{
+  lamina_tier_model tiers[TIERS];
+  lamina_replay_options replay;
+  lamina_profile *profile = NULL;
+  LMI_TRY(read_tiers(call, tiers, &replay));
+  LMI_TRY(lmi_call_open(call, 0));
+  LMI_TRY(lamina_profile_read(call->ctx, call->arguments[0], &profile));
+  const lamina_status status = place(call, profile, &replay);
+  lamina_profile_destroy(profile);
+  return status;
+}
+
+const lmi_command lmi_command_place = {
+  .name = "place",
+  .summary = "says which objects belong in the fast tier of memory",
+  .group = LMI_GROUP_MEASURE,
+  .arguments = "PROFILE",
+  .least = 1,
+  .most = 1,
+  .options = options,
+  LMI_VALUES(defaults),
+  .description = "Reads a profile (lamina record --source trace), plays its first touches into a fast tier\n"
+                 "of limited capacity and a slow one, and reads the slow tier's share of the traffic\n"
+                 "against its shares of capacity and bandwidth. Then a knapsack over objects and time says\n"
+                 "what to allocate first, split, spread, move away or free earlier. All of it is a model.",
+  .examples = examples,
+  .run = place_run,
+};
