@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 scripts/setup.sh --check || exit 1
 mkdir -p build
-jobs=$(nproc)
+jobs=${JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0
 
 # One thing that passes or fails as a whole: step "what it is" command...

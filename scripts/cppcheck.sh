@@ -8,4 +8,4 @@ cache=build/cppcheck
 mkdir -p "$cache"
 cppcheck --project=build/release/compile_commands.json --cppcheck-build-dir="$cache" --quiet --error-exitcode=1 \
   --enable=warning,portability --inline-suppr --suppress=missingIncludeSystem --suppress=invalidPointerCast --suppress=unknownMacro \
-  -j "$(nproc)" --file-filter='src/*'
+  -j "${JOBS:-$(nproc)}" --file-filter='src/*'

@@ -10,7 +10,7 @@ list() {
   if [ $# -gt 0 ]; then printf '%s\0' "$@"; else git ls-files -z 'src/**/*.c'; fi
 }
 # "N warnings generated" on stderr counts those of system headers, which are not shown.
-list "$@" | xargs -0 -P "$(nproc)" -n 4 clang-tidy -p build/tidy --quiet 2> build/tidy/log || {
+list "$@" | xargs -0 -P "${JOBS:-$(nproc)}" -n 4 clang-tidy -p build/tidy --quiet 2> build/tidy/log || {
   grep -v 'warnings\{0,1\} generated' build/tidy/log >&2
   exit 1
 }
