@@ -5,6 +5,7 @@
 
 #include <lamina/accelerator.h>
 #include <lamina/case.h>
+#include <lamina/bench.h>
 #include <lamina/context.h>
 #include <lamina/features.h>
 #include <lamina/host.h>

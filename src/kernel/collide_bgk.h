@@ -1,12 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One relaxation rate (lbm-spec 1.3). A collide_*.h defines one function: it changes the shifted populations of a cell
- * from before to after collision and returns density - 1. */
+/* One relaxation rate (lbm-spec 1.3).
+ *
+ * Every collide_*.h defines a collision in two halves. prepare() reduces the shifted populations of a cell to LMK_STATE
+ * numbers and returns density - 1; the second half changes the populations from before to after collision with them.
+ * Between the halves lies the long chain of dependent operations (sums, a division): a traversal that prepares several
+ * vectors of cells before it finishes the first hides it (docs/dev/performance.md).
+ *
+ * With LMK_PAIRWISE 1 the second half is begin(), then finish_pair() for each pair of opposite velocities in any order,
+ * and finish_rest(): a traversal can load and store each pair on its own and needs few registers. Otherwise it is
+ * finish_whole(). collide.h joins everything for one cell. */
 #include "relax_bgk.h"
 
-LMK_INLINE LMK_REAL LMK_NAME(collide)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants)
+#define LMK_STATE LMK_NAME(BGK_STATE)
+#define LMK_PAIRWISE 1
+
+LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
   LMK_NAME(moments) m;
   LMK_NAME(find_moments)(g, constants, &m);
-  LMK_NAME(relax_bgk)(g, &m, constants->omega, constants);
+  LMK_NAME(keep_bgk_state)(&m, state);
   return m.drho;
+}
+
+LMK_INLINE LMK_NAME(relaxation) LMK_NAME(begin)(const LMK_NAME(constants) * constants, const LMK_REAL *state)
+{
+  return LMK_NAME(begin_bgk)(constants, state, constants->omega);
+}
+
+LMK_INLINE void LMK_NAME(finish_pair)(const LMK_NAME(relaxation) * r, int cx, int cy, int cz, double w, LMK_REAL *up,
+                                      LMK_REAL *down)
+{
+  LMK_NAME(relax_pair_bgk)(r, cx, cy, cz, w, up, down);
+}
+
+LMK_INLINE LMK_REAL LMK_NAME(finish_rest)(const LMK_NAME(relaxation) * r, LMK_REAL rest)
+{
+  return LMK_NAME(relax_rest_bgk)(r, rest);
 }

@@ -18,37 +18,54 @@ LMK_INLINE void LMK_NAME(relax_diagonal)(const LMK_NAME(moments) * m, LMK_REAL o
   s->zz = LMK_C(0.5) * (new_trace - new_xz);
 }
 
-LMK_INLINE LMK_REAL LMK_NAME(collide)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants)
+/* state[0] = drho, [1] = 1 / rho, [2..3] = ux, uz, [4..6] = xx, zz, xz after collision */
+#define LMK_STATE 7
+#define LMK_PAIRWISE 0
+
+LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
   LMK_NAME(moments) m;
   LMK_NAME(find_moments)(g, constants, &m);
   LMK_NAME(tensor) s = LMK_NAME(find_stress)(&m, constants);
   LMK_NAME(relax_diagonal)(&m, constants->omega, &s);
-  s.xz = (LMK_C(1) - constants->omega) * s.xz;
-  LMK_REAL k[9] = {LMK_C(0), LMK_C(0), s.xx, LMK_C(0), s.xz, LMK_C(0), s.zz, LMK_C(0), LMK_C(0)};
-  k[8] = LMK_FMA(LMK_C(1.0 / 3.0), s.xx + s.zz, m.inverse * LMK_FMA(LMK_C(2) * s.xz, s.xz, s.xx * s.zz));
+  state[0] = m.drho;
+  state[1] = m.inverse;
+  state[2] = m.ux;
+  state[3] = m.uz;
+  state[4] = s.xx;
+  state[5] = s.zz;
+  state[6] = (LMK_C(1) - constants->omega) * s.xz;
+  return m.drho;
+}
+
+LMK_INLINE void LMK_NAME(finish_whole)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, const LMK_REAL *state)
+{
+  const LMK_REAL drho = state[0], rho = LMK_C(1) + drho, xx = state[4], zz = state[5], xz = state[6];
+  LMK_REAL k[9] = {LMK_C(0), LMK_C(0), xx, LMK_C(0), xz, LMK_C(0), zz, LMK_C(0), LMK_C(0)};
+  k[8] = LMK_FMA(LMK_C(1.0 / 3.0), xx + zz, state[1] * LMK_FMA(LMK_C(2) * xz, xz, xx * zz));
 #if LMK_FORCE
   k[1] = LMK_C(0.5) * constants->fx;
   k[3] = LMK_C(0.5) * constants->fz;
   k[7] = LMK_C(1.0 / 6.0) * constants->fx;
   k[5] = LMK_C(1.0 / 6.0) * constants->fz;
+#else
+  (void)constants;
 #endif
   LMK_UNROLL
   for (int i = 0; i < 3; i++)
-    LMK_NAME(to_populations)(k + 3 * i, 1, m.ux);
+    LMK_NAME(to_populations)(k + 3 * i, 1, state[2]);
   LMK_UNROLL
   for (int i = 0; i < 3; i++)
-    LMK_NAME(to_populations)(k + i, 3, m.uz);
+    LMK_NAME(to_populations)(k + i, 3, state[3]);
 
   const LMK_REAL w[3] = {LMK_C(1.0 / 6.0), LMK_C(2.0 / 3.0), LMK_C(1.0 / 6.0)};
   LMK_REAL dx[3], dz[3];
-  LMK_NAME(axis_equilibrium)(m.ux, dx);
-  LMK_NAME(axis_equilibrium)(m.uz, dz);
+  LMK_NAME(axis_equilibrium)(state[2], dx);
+  LMK_NAME(axis_equilibrium)(state[3], dz);
   LMK_UNROLL
   for (int i = 0; i < 9; i++) {
     const int a = i % 3, c = i / 3;
     const LMK_REAL product = LMK_FMA(w[c], dx[a], dz[c] * (w[a] + dx[a]));
-    g[i] = k[i] + LMK_FMA(m.rho, product, m.drho * (w[c] * w[a]));
+    g[i] = k[i] + LMK_FMA(rho, product, drho * (w[c] * w[a]));
   }
-  return m.drho;
 }

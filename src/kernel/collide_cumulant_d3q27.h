@@ -30,10 +30,10 @@ LMK_INLINE void LMK_NAME(relax_diagonal)(const LMK_NAME(moments) * m, LMK_REAL o
 }
 
 /* Fourth and sixth moments from vanishing cumulants, less those of feq. */
-LMK_INLINE void LMK_NAME(close_moments)(const LMK_NAME(tensor) * s, LMK_REAL inverse, LMK_REAL k[27])
+LMK_INLINE void LMK_NAME(close_moments)(const LMK_REAL *stress, LMK_REAL inverse, LMK_REAL k[27])
 {
   const LMK_REAL third = LMK_C(1.0 / 3.0);
-  const LMK_REAL a = s->xx, b = s->yy, c = s->zz, xy = s->xy, xz = s->xz, yz = s->yz;
+  const LMK_REAL a = stress[0], b = stress[1], c = stress[2], xy = stress[3], xz = stress[4], yz = stress[5];
   const LMK_REAL xy2 = xy * xy, xz2 = xz * xz, yz2 = yz * yz, xyz = xy * xz * yz;
   k[2] = a;
   k[6] = b;
@@ -55,13 +55,14 @@ LMK_INLINE void LMK_NAME(close_moments)(const LMK_NAME(tensor) * s, LMK_REAL inv
 }
 
 /* g = k + feq - w, the product expanded around the weights: (w + d)(w' + d') - w w' = w d' + d (w' + d'). */
-LMK_INLINE void LMK_NAME(add_equilibrium)(const LMK_NAME(moments) * m, const LMK_REAL k[27], LMK_REAL g[27])
+LMK_INLINE void LMK_NAME(add_equilibrium)(const LMK_REAL *state, const LMK_REAL k[27], LMK_REAL g[27])
 {
   const LMK_REAL w[3] = {LMK_C(1.0 / 6.0), LMK_C(2.0 / 3.0), LMK_C(1.0 / 6.0)};
+  const LMK_REAL drho = state[0], rho = LMK_C(1) + drho;
   LMK_REAL dx[3], dy[3], dz[3];
-  LMK_NAME(axis_equilibrium)(m->ux, dx);
-  LMK_NAME(axis_equilibrium)(m->uy, dy);
-  LMK_NAME(axis_equilibrium)(m->uz, dz);
+  LMK_NAME(axis_equilibrium)(state[2], dx);
+  LMK_NAME(axis_equilibrium)(state[3], dy);
+  LMK_NAME(axis_equilibrium)(state[4], dz);
   LMK_UNROLL
   for (int c = 0; c < 3; c++) {
     LMK_UNROLL
@@ -71,7 +72,7 @@ LMK_INLINE void LMK_NAME(add_equilibrium)(const LMK_NAME(moments) * m, const LMK
       LMK_UNROLL
       for (int a = 0; a < 3; a++) {
         const LMK_REAL product = LMK_FMA(plane_weight, dx[a], plane * (w[a] + dx[a]));
-        const LMK_REAL equilibrium = LMK_FMA(m->rho, product, m->drho * (plane_weight * w[a]));
+        const LMK_REAL equilibrium = LMK_FMA(rho, product, drho * (plane_weight * w[a]));
         g[a + 3 * b + 9 * c] = k[a + 3 * b + 9 * c] + equilibrium;
       }
     }
@@ -97,33 +98,50 @@ LMK_INLINE void LMK_NAME(add_force_moments)(const LMK_NAME(constants) * constant
 }
 #endif
 
-LMK_INLINE LMK_REAL LMK_NAME(collide)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants)
+/* state[0] = drho, [1] = 1 / rho, [2..4] = u, [5..10] = xx, yy, zz, xy, xz, yz after collision */
+#define LMK_STATE 11
+#define LMK_PAIRWISE 0
+
+LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
   LMK_NAME(moments) m;
   LMK_NAME(find_moments)(g, constants, &m);
   LMK_NAME(tensor) s = LMK_NAME(find_stress)(&m, constants);
   const LMK_REAL keep = LMK_C(1) - constants->omega;
   LMK_NAME(relax_diagonal)(&m, constants->omega, &s);
-  s.xy = keep * s.xy;
-  s.xz = keep * s.xz;
-  s.yz = keep * s.yz;
+  state[0] = m.drho;
+  state[1] = m.inverse;
+  state[2] = m.ux;
+  state[3] = m.uy;
+  state[4] = m.uz;
+  state[5] = s.xx;
+  state[6] = s.yy;
+  state[7] = s.zz;
+  state[8] = keep * s.xy;
+  state[9] = keep * s.xz;
+  state[10] = keep * s.yz;
+  return m.drho;
+}
+
+LMK_INLINE void LMK_NAME(finish_whole)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, const LMK_REAL *state)
+{
+  (void)constants;
   LMK_REAL k[27];
   LMK_UNROLL
   for (int i = 0; i < 27; i++)
     k[i] = LMK_C(0);
-  LMK_NAME(close_moments)(&s, m.inverse, k);
+  LMK_NAME(close_moments)(state + 5, state[1], k);
 #if LMK_FORCE
   LMK_NAME(add_force_moments)(constants, k);
 #endif
   LMK_UNROLL
   for (int i = 0; i < 9; i++)
-    LMK_NAME(to_populations)(k + 3 * i, 1, m.ux);
+    LMK_NAME(to_populations)(k + 3 * i, 1, state[2]);
   LMK_UNROLL
   for (int i = 0; i < 9; i++)
-    LMK_NAME(to_populations)(k + 9 * (i / 3) + i % 3, 3, m.uy);
+    LMK_NAME(to_populations)(k + 9 * (i / 3) + i % 3, 3, state[3]);
   LMK_UNROLL
   for (int i = 0; i < 9; i++)
-    LMK_NAME(to_populations)(k + i, 9, m.uz);
-  LMK_NAME(add_equilibrium)(&m, k, g);
-  return m.drho;
+    LMK_NAME(to_populations)(k + i, 9, state[4]);
+  LMK_NAME(add_equilibrium)(state, k, g);
 }

@@ -21,25 +21,22 @@ typedef struct LMK_NAME(moments) {
   LMK_REAL sum[LMK_PAIR_COUNT], difference[LMK_PAIR_COUNT]; /* g_up + g_down, g_up - g_down of each pair */
 } LMK_NAME(moments);
 
-/* Two partial sums of the density shorten the chain of additions. */
+/* Four partial sums of the density: everything later waits for this chain of additions. */
 LMK_INLINE void LMK_NAME(find_moments)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants,
                                        LMK_NAME(moments) * m)
 {
-  LMK_REAL even = g[LMK_REST], odd = LMK_EMPTY_SUM;
+  LMK_REAL part[4] = {g[LMK_REST], LMK_EMPTY_SUM, LMK_EMPTY_SUM, LMK_EMPTY_SUM};
   LMK_REAL jx = LMK_EMPTY_SUM, jy = LMK_EMPTY_SUM, jz = LMK_EMPTY_SUM;
 #define LMK_MOMENTS_OF_PAIR(k, cx, cy, cz, w)       \
   m->sum[k] = g[LMK_UP(k)] + g[LMK_DOWN(k)];        \
   m->difference[k] = g[LMK_UP(k)] - g[LMK_DOWN(k)]; \
-  if ((k)&1)                                        \
-    odd = odd + m->sum[k];                          \
-  else                                              \
-    even = even + m->sum[k];                        \
+  part[(k)&3] = part[(k)&3] + m->sum[k];            \
   jx = LMK_ADD_C(cx, jx, m->difference[k]);         \
   jy = LMK_ADD_C(cy, jy, m->difference[k]);         \
   jz = LMK_ADD_C(cz, jz, m->difference[k]);
   LMK_PAIRS(LMK_MOMENTS_OF_PAIR)
 #undef LMK_MOMENTS_OF_PAIR
-  m->drho = even + odd;
+  m->drho = (part[0] + part[1]) + (part[2] + part[3]);
   m->rho = LMK_C(1) + m->drho;
   m->inverse = LMK_C(1) / m->rho;
 #if LMK_FORCE

@@ -9,12 +9,12 @@ LMK_INLINE int64_t LMK_NAME(written_element)(const lmk_device_slab *slab, int pa
   const lmk_target to = lmk_stream_target(LMK_STREAMING, parity, q, LMK_Q);
   int64_t plane, component;
   LMK_NAME(find_plane)(slab, z + to.shift * cz, &plane, &component);
-  const int32_t row = LMK_NAME(stored_row)(slab, y + to.shift * cy);
+  const int32_t row = LMK_NAME(stored_row)(y + to.shift * cy);
   int32_t column = x + to.shift * cx;
   const bool outside = column < 0 || column >= LMK_NX;
   if (outside)
     column = column < 0 ? LMK_NX - 1 : 0;
-  int64_t place = row * LMK_ROW + column % LMK_VECTORS * LMK_LANES + column / LMK_VECTORS;
+  int64_t place = LMK_ORIGIN + row * LMK_ROW + column % LMK_VECTORS * LMK_LANES + column / LMK_VECTORS;
 #if LMK_WALL_X
   if (outside)
     place = LMK_COLUMN + row;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,38 @@ static lamina_status write_field_planes(const lmi_simulation *sim, lmi_field_wri
   return LAMINA_OK;
 }
 
+/* The index of the files of one output: "fields" of "fields-00000100.vtkhdf" and of a single "fields.vtkhdf". */
+static void film_base(const lmi_case_output *output, const char *name, char *base, size_t capacity)
+{
+  const char *end = strrchr(name, output->at_end ? '.' : '-');
+  snprintf(base, capacity, "%.*s", end != NULL ? (int)(end - name) : (int)strlen(name), name);
+}
+
+static lamina_status add_to_film(lmi_simulation *sim, const lmi_case_output *output, const char *name,
+                                 const lmi_field_content *content)
+{
+  char base[160], index[200], list[200], path[4096];
+  film_base(output, name, base, sizeof base);
+  snprintf(index, sizeof index, "%s.xmf", base);
+  snprintf(list, sizeof list, "%s.vtkhdf.series", base);
+  LMI_TRY(lmi_simulation_path(sim, base, path, sizeof path));
+  LMI_TRY(lmi_field_series_add(sim->ctx, path, name, content));
+  LMI_TRY(lmi_simulation_add_file(sim, index));
+  return lmi_simulation_add_file(sim, list);
+}
+
+/* A fresh run begins its index anew; an older run's files may still lie in the folder. */
+static lamina_status forget_film(const lmi_simulation *sim, const lmi_case_output *output, const char *name)
+{
+  char base[160], list[200], path[4096];
+  film_base(output, name, base, sizeof base);
+  snprintf(list, sizeof list, "%s.vtkhdf.series", base);
+  LMI_TRY(lmi_simulation_path(sim, list, path, sizeof path));
+  if (remove(path) != 0 && errno != ENOENT)
+    return lmi_fail_errno(sim->ctx, LAMINA_ERROR_FILE, errno, "cannot remove %s", path);
+  return LAMINA_OK;
+}
+
 static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *output, const char *name)
 {
   static const lmi_field_array KNOWN[LMI_ARRAY_COUNT] = {
@@ -114,13 +147,7 @@ static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *ou
     status = lmi_field_writer_finish(writer);
   lmi_field_writer_destroy(writer);
   LMI_TRY(status);
-  if (!output->at_end) {
-    char film[4096];
-    LMI_TRY(lmi_simulation_path(sim, "fields", film, sizeof film));
-    LMI_TRY(lmi_field_series_add(sim->ctx, film, name, &content));
-    LMI_TRY(lmi_simulation_add_file(sim, "fields.xmf"));
-    LMI_TRY(lmi_simulation_add_file(sim, "fields.vtkhdf.series"));
-  }
+  LMI_TRY(add_to_film(sim, output, name, &content));
   return lmi_simulation_add_file(sim, name);
 }
 
@@ -449,6 +476,11 @@ lamina_status lmi_outputs_start(lmi_simulation *sim, lamina_index resume_step)
     const bool repeats = output->every.where != NULL;
     state->written_step = -1;
     lmi_due_start(&state->due, flow, repeats ? &output->every : &output->at, repeats, step);
+    if (output->kind == LMI_OUTPUT_FIELDS && resume_step < 0) {
+      char name[128];
+      output_name(sim, i, name, sizeof name);
+      LMI_TRY(forget_film(sim, output, name));
+    }
     if (output->kind != LMI_OUTPUT_SERIES)
       continue;
     LMI_TRY(open_series(sim, i, resume_step));

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Benchmarks of the solver, each held against a ceiling measured in the same run.
+ *
+ *   lamina_dense_bench bench = lamina_dense_bench_default();
+ *   bench.solver.cells = (lamina_int3){256, 256, 256};
+ *   lamina_dense_bench_run(context, &bench, &row);
+ *   printf("%.0f MLUPS, %.0f %% of the ceiling\n", row.mlups.median, 100 * row.share.median);
+ */
+#ifndef LAMINA_BENCH_H
+#define LAMINA_BENCH_H
+
+#include <lamina/machine.h>
+#include <lamina/solver.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A lid-driven cavity: all faces walls, the last one moving along x. */
+typedef struct lamina_dense_bench {
+  lamina_solver_options solver; /* cells, lattice, ...; faces are set by the benchmark */
+  int repetitions;              /* 1 to 1000; default 5 */
+  double seconds;               /* of one repetition, about, > 0; default 0.5 */
+} lamina_dense_bench;
+
+/* Every repetition times the solver and then the ceiling: as many streams as velocities, of the same element size, read
+ * and written in place, on the same threads or device. The speed of a shared machine drifts by more than kernels
+ * differ, so the share is the median of the pairs' ratios. */
+typedef struct lamina_dense_row {
+  lamina_spread mlups;
+  lamina_spread ceiling_mlups; /* NAN where it could not be measured; `ceiling_reason` says why */
+  lamina_spread share;
+  char ceiling_reason[160];
+  double gb_per_s;       /* least traffic of the median: 2 Q bytes of storage a cell and step */
+  double bytes_per_cell; /* memory of the fields */
+  lamina_index steps;    /* of one repetition */
+  int threads;
+} lamina_dense_row;
+
+LAMINA_API lamina_dense_bench lamina_dense_bench_default(void);
+
+/* Errors: as lamina_solver_create and lamina_solver_run. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_dense_bench_run(lamina_context *context,
+                                                                 const lamina_dense_bench *bench,
+                                                                 lamina_dense_row *row);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

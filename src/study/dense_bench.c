@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lid-driven cavity against the streams ceiling, in pairs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include <lamina/accelerator.h>
+#include <lamina/bench.h>
+
+enum { MAX_REPETITIONS = 1000 };
+
+/* Fast enough to be compressible by a percent, slow enough to be stable at any size. */
+static const double LID_SPEED = 0.05;
+static const double OMEGA = 1.7;
+
+lamina_dense_bench lamina_dense_bench_default(void)
+{
+  lamina_dense_bench bench = {.solver = lamina_solver_options_default(), .repetitions = 5, .seconds = 0.5};
+  bench.solver.cells = (lamina_int3){256, 256, 256};
+  return bench;
+}
+
+static void make_cavity(lamina_solver_options *options)
+{
+  const bool flat = lamina_lattice_dimension(options->lattice) == 2;
+  for (int face = 0; face < (flat ? LAMINA_FACE_Z_LOW : LAMINA_FACE_COUNT); face++)
+    options->faces[face] = (lamina_face){.kind = LAMINA_FACE_WALL};
+  options->faces[flat ? LAMINA_FACE_Y_HIGH : LAMINA_FACE_Z_HIGH].velocity.x = LID_SPEED;
+  if (flat)
+    options->cells.z = 1;
+  options->omega = OMEGA;
+}
+
+static double cell_count(const lamina_solver_options *options)
+{
+  return (double)options->cells.x * (double)options->cells.y * (double)options->cells.z;
+}
+
+static int element_bytes(const lamina_solver_options *options)
+{
+  if (options->storage == LAMINA_STORAGE_F16)
+    return 2;
+  return options->precision == LAMINA_F64 ? 8 : 4;
+}
+
+static lamina_status host_ceiling(lamina_context *ctx, const lamina_solver_options *options, double *mlups)
+{
+  lamina_stream_probe probe = lamina_stream_probe_default();
+  probe.streams = lamina_lattice_velocities(options->lattice);
+  probe.element_bytes = element_bytes(options);
+  probe.cells = options->cells.x * options->cells.y * options->cells.z;
+  probe.layout = options->layout == LAMINA_LAYOUT_PLANE ? LAMINA_LAYOUT_PLANE : LAMINA_LAYOUT_SOA;
+  probe.plane_cells = options->cells.x * (options->cells.z > 1 ? options->cells.y : 1);
+  probe.repetitions = 1;
+  lamina_bandwidth bandwidth;
+  LMI_TRY(lamina_machine_stream_ceiling(ctx, &probe, &bandwidth));
+  *mlups = bandwidth.million_elements.median;
+  return LAMINA_OK;
+}
+
+static lamina_status device_ceiling(lamina_context *ctx, const lamina_solver_options *options, double *mlups)
+{
+  lamina_accelerator_probe probe = lamina_accelerator_probe_default();
+  probe.ordinal = options->device_count > 0 ? options->devices[0] : 0;
+  probe.streams = lamina_lattice_velocities(options->lattice);
+  probe.element_bytes = element_bytes(options);
+  probe.cells = (options->cells.x * options->cells.y * options->cells.z + 1) / 2 * 2;
+  probe.repetitions = 1;
+  lamina_bandwidth bandwidth;
+  LMI_TRY(lamina_accelerator_stream_ceiling(ctx, &probe, &bandwidth));
+  *mlups = bandwidth.million_elements.median * (options->device_count > 1 ? options->device_count : 1);
+  return LAMINA_OK;
+}
+
+/* A ceiling that cannot be measured (no memory left beside the field, say) costs the share, not the benchmark. */
+static double measure_ceiling(lamina_context *ctx, const lamina_solver_options *options, lamina_dense_row *row)
+{
+  double mlups = NAN;
+  const bool on_device = options->backend == LAMINA_BACKEND_CUDA;
+  const lamina_status status = on_device ? device_ceiling(ctx, options, &mlups) : host_ceiling(ctx, options, &mlups);
+  if (status == LAMINA_OK)
+    return mlups;
+  snprintf(row->ceiling_reason, sizeof row->ceiling_reason, "%s", lamina_error_message(ctx));
+  lamina_error_clear(ctx);
+  return NAN;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static lamina_spread spread_of(double *samples, int count)
+{
+  for (int i = 0; i < count; i++)
+    if (isnan(samples[i]))
+      return (lamina_spread){NAN, NAN, NAN};
+  qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
+  return (lamina_spread){samples[count / 2], samples[0], samples[count - 1]};
+}
+
+static lamina_status time_steps(lamina_solver *solver, lamina_index steps, double *seconds)
+{
+  const double start = lmi_clock_seconds();
+  LMI_TRY(lamina_solver_run(solver, steps));
+  *seconds = lmi_clock_seconds() - start;
+  return LAMINA_OK;
+}
+
+/* An even number of steps that lasts about as long as asked: in-place patterns alternate between two kinds. */
+static lamina_status choose_steps(lamina_solver *solver, double wanted_seconds, lamina_index *steps)
+{
+  double seconds = 0.0;
+  LMI_TRY(time_steps(solver, 2, &seconds));
+  LMI_TRY(time_steps(solver, 2, &seconds));
+  const double periods = seconds > 0.0 ? wanted_seconds / seconds : 1.0;
+  *steps = 2 * (lamina_index)(periods < 1.0 ? 1.0 : periods > 1e6 ? 1e6 : periods);
+  return LAMINA_OK;
+}
+
+static lamina_status measure(lamina_context *ctx, lamina_solver *solver, const lamina_dense_bench *bench,
+                             lamina_dense_row *row)
+{
+  const lamina_solver_options *options = lamina_solver_get_options(solver);
+  double mlups[MAX_REPETITIONS], ceiling[MAX_REPETITIONS], share[MAX_REPETITIONS];
+  LMI_TRY(choose_steps(solver, bench->seconds, &row->steps));
+  for (int i = 0; i < bench->repetitions; i++) {
+    double seconds = 0.0;
+    LMI_TRY(time_steps(solver, row->steps, &seconds));
+    mlups[i] = 1e-6 * cell_count(options) * (double)row->steps / seconds;
+    ceiling[i] = measure_ceiling(ctx, options, row);
+    share[i] = mlups[i] / ceiling[i];
+  }
+  row->mlups = spread_of(mlups, bench->repetitions);
+  row->ceiling_mlups = spread_of(ceiling, bench->repetitions);
+  row->share = spread_of(share, bench->repetitions);
+  return LAMINA_OK;
+}
+
+lamina_status lamina_dense_bench_run(lamina_context *ctx, const lamina_dense_bench *bench, lamina_dense_row *row)
+{
+  memset(row, 0, sizeof *row);
+  LMI_REQUIRE(ctx, bench->repetitions >= 1 && bench->repetitions <= MAX_REPETITIONS, LAMINA_ERROR_ARGUMENT,
+              "%d repetitions: 1 to %d are possible", bench->repetitions, (int)MAX_REPETITIONS);
+  LMI_REQUIRE(ctx, bench->seconds > 0.0 && isfinite(bench->seconds), LAMINA_ERROR_ARGUMENT,
+              "%g seconds a repetition: the time must be positive", bench->seconds);
+  lamina_solver_options options = bench->solver;
+  make_cavity(&options);
+  lamina_solver *solver = NULL;
+  LMI_TRY(lamina_solver_create(ctx, &options, &solver));
+  const lamina_status status = measure(ctx, solver, bench, row);
+  lamina_solver_info info;
+  lamina_solver_get_info(solver, &info);
+  row->bytes_per_cell = info.bytes_per_cell;
+  row->gb_per_s = 2.0 * lamina_lattice_velocities(options.lattice) * element_bytes(&options) * row->mlups.median * 1e-3;
+  row->threads = lamina_context_thread_count(ctx);
+  lamina_solver_destroy(solver);
+  return status;
+}
