@@ -266,8 +266,20 @@ def rule_leftovers(tree):
                 yield path, number, "unfinished work belongs into an issue"
 
 
+def rule_links(tree):
+    """A relative link of a page leads to a file that is there."""
+    for path in tree.files:
+        if not path.endswith(".md"):
+            continue
+        for number, line in tree.lines(path):
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+                where = os.path.normpath(os.path.join(ROOT, os.path.dirname(path), target))
+                if "://" not in target and not os.path.exists(where):
+                    yield path, number, f"the link to {target} leads nowhere"
+
+
 RULES = [rule_layers, rule_kernel, rule_prefix, rule_function_size, rule_function_sizes_overall, rule_file_size, rule_columns,
-         rule_unique_name, rule_banned_call, rule_printing, rule_labels, rule_feature_macro, rule_licence, rule_leftovers]
+         rule_unique_name, rule_banned_call, rule_printing, rule_labels, rule_feature_macro, rule_licence, rule_leftovers, rule_links]
 
 
 def run_rules(tree):
