@@ -249,9 +249,9 @@ def rule_licence(tree):
     for path in tree.files:
         if path.endswith(kinds) and not any("SPDX-License-Identifier: " in line for line in tree.text[path].split("\n")[:2]):
             yield path, 1, "the first line must hold SPDX-License-Identifier"
-        wants_gpl = path.startswith("tracer/")
+        wants_gpl = path.startswith(("tracer/", "tests/tracer/"))
         if path.endswith(kinds) and not wants_gpl and "SPDX-License-Identifier: Apache-2.0" not in tree.text[path][:200]:
-            yield path, 1, "everything outside tracer/ is Apache-2.0"
+            yield path, 1, "everything outside tracer/ and its tests is Apache-2.0"
 
 
 def rule_leftovers(tree):
@@ -279,7 +279,8 @@ def rule_links(tree):
 
 
 RULES = [rule_layers, rule_kernel, rule_prefix, rule_function_size, rule_function_sizes_overall, rule_file_size, rule_columns,
-         rule_unique_name, rule_banned_call, rule_printing, rule_labels, rule_feature_macro, rule_licence, rule_leftovers, rule_links]
+         rule_unique_name, rule_banned_call, rule_printing, rule_labels, rule_feature_macro, rule_licence, rule_leftovers,
+         rule_links]
 
 
 def run_rules(tree):
