@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_TARGET [SECONDS [SEED]]; without SECONDS the environment's LAMINA_FUZZ_SECONDS, or 5. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -154,7 +156,7 @@ static void change_number(input *in)
 }
 
 /* A word of another seed in place of one of this. */
-static void splice(input *in)
+static void insert_other(input *in)
 {
   const input *other = &seeds[pick(seed_count)];
   const size_t from = pick(other->bytes), at = pick(in->bytes);
@@ -164,16 +166,20 @@ static void splice(input *in)
 
 static void change(input *in)
 {
-  static void (*const changes[])(input *) = {change_bit,   change_byte, change_word,   cut_end,      drop_piece,
-                                             repeat_piece, splice,      change_number, change_number};
+  static void (*const changes[])(input *) = {change_bit,   change_byte,  change_word,   cut_end,      drop_piece,
+                                             repeat_piece, insert_other, change_number, change_number};
   for (size_t i = pick(MOST_CHANGES) + 1; i > 0 && in->bytes > 0; i--)
     changes[pick(sizeof changes / sizeof *changes)](in);
 }
 
+/* Written over, never emptied first: file systems flush a file that was cut to nothing. */
 static void write_input(const input *in)
 {
-  FILE *file = fopen("input", "wb");
-  if (file == NULL || fwrite(in->data, 1, in->bytes, file) != in->bytes || fclose(file) != 0) {
+  static int descriptor = -1;
+  if (descriptor < 0)
+    descriptor = open("input", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (descriptor < 0 || pwrite(descriptor, in->data, in->bytes, 0) != (ssize_t)in->bytes ||
+      ftruncate(descriptor, (off_t)in->bytes) != 0) {
     perror("input");
     exit(2);
   }
@@ -188,8 +194,9 @@ static double seconds_now(void)
 
 static void feed(const input *in)
 {
+  const struct itimerval limit = {.it_value = {.tv_sec = HANG_SECONDS}};
   write_input(in);
-  alarm(HANG_SECONDS); // a hang ends the program; the input stays
+  setitimer(ITIMER_PROF, &limit, NULL); // processor time: a hang ends the program and the input stays
   lmi_fuzz_one(in->data, in->bytes);
 }
 
