@@ -40,7 +40,10 @@ static lamina_status make_title(const lmi_render *render, const lmi_field_quanti
                                 lmi_text *title)
 {
   const lmi_field_frame *frame = &lmi_field_file_content(render->file)->frame;
+  const char *what = lmi_field_file_attribute(render->file, "title");
   char number[32];
+  if (what != NULL && what[0] != '\0')
+    LMI_TRY(lmi_text_append(render->ctx, title, "%s: ", what));
   LMI_TRY(lmi_text_append(render->ctx, title, "%s", quantity->name));
   if (!lmi_render_is_flat(render))
     LMI_TRY(
