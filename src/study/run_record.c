@@ -80,7 +80,7 @@ static json_t *settings_json(const lmi_simulation *sim)
 }
 
 /* Host and processor; what cannot be found out is null. */
-static json_t *machine_json(lamina_context *ctx)
+static json_t *machine_json(const lamina_machine *machine)
 {
   struct utsname name;
   const bool has_name = uname(&name) == 0;
@@ -88,19 +88,16 @@ static json_t *machine_json(lamina_context *ctx)
     json_pack("{s:o, s:o, s:o}", "host", has_name ? json_string(name.nodename) : json_null(), "system",
               has_name ? json_sprintf("%s %s %s", name.sysname, name.release, name.machine) : json_null(), "processor",
               json_null());
-  lamina_machine *machine = NULL;
-  if (lamina_machine_inspect(ctx, NULL, &machine) == LAMINA_OK) {
-    if (machine->processor[0] != '\0')
-      json_object_set_new(object, "processor", json_string(machine->processor));
-    json_object_set_new(object, "processors_allowed", json_integer(machine->processors_allowed));
-    json_object_set_new(object, "memory_bytes", json_integer((json_int_t)machine->total_bytes));
-    lamina_machine_destroy(ctx, machine);
-  } else
-    lamina_error_clear(ctx);
+  if (machine == NULL)
+    return object;
+  if (machine->processor[0] != '\0')
+    json_object_set_new(object, "processor", json_string(machine->processor));
+  json_object_set_new(object, "processors_allowed", json_integer(machine->processors_allowed));
+  json_object_set_new(object, "memory_bytes", json_integer((json_int_t)machine->total_bytes));
   return object;
 }
 
-static json_t *record_json(const lmi_simulation *sim, json_t *result)
+static json_t *record_json(const lmi_simulation *sim, const lamina_machine *machine, json_t *result)
 {
   char now[32] = "";
   const time_t seconds = time(NULL);
@@ -112,7 +109,7 @@ static json_t *record_json(const lmi_simulation *sim, json_t *result)
                            flow->overrides, "text_hash", flow->text_hash, "physics", flow->physics);
   return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:O}", "program", "lamina", "version",
                    lamina_version(), "commit", lamina_build_commit(), "compiler", lamina_build_compiler(), "machine",
-                   machine_json(sim->ctx), "ended_utc", now, "case", file, "settings", settings_json(sim), "units",
+                   machine_json(machine), "ended_utc", now, "case", file, "settings", settings_json(sim), "units",
                    units_json(&flow->units), "result", result);
 }
 
@@ -122,18 +119,23 @@ static char *dump(const json_t *object, size_t flags)
   return object != NULL ? json_dumps(object, flags | JSON_REAL_PRECISION(15)) : NULL;
 }
 
-lamina_status lmi_run_record_write(lmi_simulation *sim)
+/* The machine as far as it can be looked at; *machine is NULL where it cannot. */
+static lamina_status inspect(lamina_context *ctx, lamina_machine **machine)
 {
-  lamina_status status = lmi_simulation_add_file(sim, "run.json");
-  char path[4096];
-  char *line = NULL, *record = NULL;
-  json_t *result = NULL, *object = NULL;
-  LMI_TRY(status);
-  LMI_TRY(lmi_simulation_path(sim, "run.json", path, sizeof path));
-  result = result_json(sim);
-  line = dump(result, JSON_INDENT(2));
-  object = result != NULL ? record_json(sim, result) : NULL;
-  record = dump(object, JSON_INDENT(2));
+  const lamina_status status = lamina_machine_inspect(ctx, NULL, machine);
+  if (status != LAMINA_ERROR_FILE)
+    return status;
+  lamina_error_clear(ctx);
+  return LAMINA_OK;
+}
+
+static lamina_status write_record(lmi_simulation *sim, const lamina_machine *machine, const char *path)
+{
+  json_t *result = result_json(sim);
+  json_t *object = result != NULL ? record_json(sim, machine, result) : NULL;
+  char *line = dump(result, JSON_INDENT(2));
+  char *record = dump(object, JSON_INDENT(2));
+  lamina_status status = LAMINA_OK;
   if (line == NULL || record == NULL)
     status = lmi_fail(sim->ctx, LAMINA_ERROR_MEMORY, "out of memory for run.json");
   else
@@ -144,5 +146,17 @@ lamina_status lmi_run_record_write(lmi_simulation *sim)
   free(record);
   json_decref(object);
   json_decref(result);
+  return status;
+}
+
+lamina_status lmi_run_record_write(lmi_simulation *sim)
+{
+  char path[4096];
+  lamina_machine *machine = NULL;
+  LMI_TRY(lmi_simulation_add_file(sim, "run.json"));
+  LMI_TRY(lmi_simulation_path(sim, "run.json", path, sizeof path));
+  LMI_TRY(inspect(sim->ctx, &machine));
+  const lamina_status status = write_record(sim, machine, path);
+  lamina_machine_destroy(sim->ctx, machine);
   return status;
 }

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "io/field_file.h"
+#include "support/failing_allocator.h"
 
 static const char CASE[] = "domain: {cells: [20, 18, 16], length: 1 m}\n"
                            "fluid: {reynolds: 100, speed: 1 m/s}\n"
@@ -312,6 +313,50 @@ static void a_missed_gate_is_a_failed_check(void **state)
   end(&t);
 }
 
+/* ---- each allocation made to fail ---- */
+
+static bool run_with_failing_allocation(uint64_t n)
+{
+  static const char *const overrides[] = {
+    "domain.cells=[5, 4, 3]", "run={steps: 4, steady: 1e-6}", "checkpoint.every=4 steps",
+    "output=[{fields: [velocity, pressure], every: 4 steps}, {slice: {z: 0.2}, image: vorticity}, "
+    "{series: [mass, dissipation], every: 1 steps}, {compare: mass, gate: 1}]"};
+  lmi_failing_allocator heap = lmi_failing_allocator_make(n);
+  const lamina_allocator interface = lmi_failing_allocator_interface(&heap);
+  lamina_context_options options = lamina_context_options_default();
+  options.threads = 1;
+  options.allocator = &interface;
+  lamina_context *ctx = NULL;
+  lamina_case *flow = NULL;
+  lamina_run_result *result = NULL;
+  lamina_status status = lamina_context_create(&options, &ctx);
+  if (status == LAMINA_OK)
+    status = lamina_case_load(ctx, "case.yaml", overrides, LMI_COUNT(overrides), &flow);
+  if (status == LAMINA_OK)
+    status = lamina_case_run(ctx, flow, NULL, &result);
+  if (status != (heap.has_failed ? LAMINA_ERROR_MEMORY : LAMINA_OK))
+    fail_msg("allocation %llu: status %d, %s", (unsigned long long)n, (int)status,
+             ctx != NULL ? lamina_error_message(ctx) : "");
+  lamina_run_result_destroy(result);
+  lamina_case_destroy(flow);
+  lamina_context_destroy(ctx);
+  assert_int_equal(heap.live, 0);
+  return heap.has_failed;
+}
+
+static void each_failed_allocation_of_a_run_ends_cleanly(void **state)
+{
+  (void)state;
+  trial t;
+  begin(&t, 1, NULL); /* writes the case file */
+  end(&t);
+  uint64_t n = 1;
+  while (run_with_failing_allocation(n))
+    n++;
+  print_message("%llu allocations\n", (unsigned long long)n - 1);
+  assert_true(n > 50);
+}
+
 /* ---- no allocation while stepping ---- */
 
 typedef struct counter {
@@ -355,4 +400,6 @@ LMI_TEST_MAIN(cmocka_unit_test(a_resumed_run_has_the_bits_of_an_unbroken_one),
               cmocka_unit_test(resuming_needs_a_checkpoint_of_this_case),
               cmocka_unit_test(an_output_folder_that_cannot_be_is_refused),
               cmocka_unit_test(a_comparison_that_does_not_fit_is_refused_before_the_run),
-              cmocka_unit_test(a_missed_gate_is_a_failed_check), cmocka_unit_test(the_time_loop_allocates_nothing))
+              cmocka_unit_test(a_missed_gate_is_a_failed_check),
+              cmocka_unit_test(each_failed_allocation_of_a_run_ends_cleanly),
+              cmocka_unit_test(the_time_loop_allocates_nothing))
