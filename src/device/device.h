@@ -24,7 +24,8 @@ typedef struct lmi_dense_key {
   lamina_layout layout;
   bool force;
   int64_t nx, ny; /* cells of a row, rows of a plane: 1 in two dimensions */
-  bool wraps_x;   /* the x faces are joined; else they are walls */
+  /* Faces joined inside a slab; z is not where several slabs are neighbours. */
+  bool wraps_x, wraps_y, wraps_z;
 } lmi_dense_key;
 
 /* How the places of one component in one plane are arranged (kernel/dense.h); numbers of places. */

@@ -75,6 +75,9 @@ static lmi_dense_key make_key(const lamina_solver_options *options)
     .nx = cells.x,
     .ny = cells.y,
     .wraps_x = options->faces[LAMINA_FACE_X_LOW].kind == LAMINA_FACE_PERIODIC,
+    .wraps_y =
+      options->faces[LAMINA_FACE_Y_LOW].kind == LAMINA_FACE_PERIODIC && lamina_lattice_dimension(options->lattice) == 3,
+    .wraps_z = is_periodic_last(options) && options->partitions <= 1,
     .force = f.x != 0.0 || f.y != 0.0 || f.z != 0.0,
   };
 }

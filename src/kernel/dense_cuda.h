@@ -42,6 +42,12 @@ LMK_INLINE void LMK_NAME(add_momentum)(const lmk_device_step *step, const LMK_NA
     cells->f[q][l] = cells->f[q][l] + add;
 }
 
+LMK_INLINE bool LMK_NAME(meets_moving_row_wall)(const lmk_device_step *step, const LMK_NAME(position) * at)
+{
+  const int32_t met = at->y_first << 2 | at->y_last << 3 | at->z_first << 4 | at->z_last << 5;
+  return (met & step->moving) != 0;
+}
+
 /* At the end of the row that f_q enters through: turns the lanes of a shifted vector, and takes the one lane that an x
  * wall sends back from where its cell wrote the opposite population. */
 LMK_INLINE void LMK_NAME(mend_end)(const LMK_NAME(element) * field, const lmk_device_step *step,
@@ -79,7 +85,7 @@ LMK_INLINE void LMK_NAME(load_cells)(const lmk_device_step *step, const LMK_NAME
   LMK_NAME(load_population)(field, at, before, LMK_DOWN(k), -(cx), -(cy), -(cz), cells);
   LMK_PAIRS(LMK_LOAD_PAIR)
 #undef LMK_LOAD_PAIR
-  if ((step->moving & ~3) != 0) {
+  if (LMK_NAME(meets_moving_row_wall)(step, at)) {
 #define LMK_ADD_PAIR(k, cx, cy, cz, w)                            \
   LMK_NAME(add_momentum)(step, at, LMK_UP(k), (cy), (cz), cells); \
   LMK_NAME(add_momentum)(step, at, LMK_DOWN(k), -(cy), -(cz), cells);
@@ -123,10 +129,7 @@ LMK_INLINE void LMK_NAME(store_population)(LMK_NAME(element) * field, const LMK_
   /* The lane that leaves is the one that turned around. Its place at the other end of the row is not this thread's to
    * write: there waits what the wall sent back to another cell. */
   const int leaving = dx > 0 ? 0 : LMK_LANES - 1;
-  LMK_UNROLL
-  for (int l = 0; l < LMK_LANES; l++)
-    if (l != leaving)
-      LMK_NAME(store_one)(target + l, cells->f[q][l]);
+  LMK_NAME(store_but)(target, cells->f[q], leaving);
   LMK_NAME(store_one)(field + LMK_NAME(column_element)(at, to.slot, dy, dz), cells->f[q][leaving]);
 #else
   LMK_NAME(store_vector)(target, cells->f[q]);
@@ -182,18 +185,18 @@ LMK_INLINE void LMK_NAME(step_vector)(const lmk_device_step *step, int parity)
   if (vector >= LMK_VECTORS || y >= LMK_NY || z >= step->end_plane)
     return;
   const lmk_watch watch = *step->watch;
-  const uint64_t now = watch.base + step->step;
+  const bool is_over = watch.fault >> LMK_FAULT_STEP_SHIFT < watch.base + step->step;
   LMK_NAME(position) at;
   LMK_NAME(find_position)(&step->slab, vector, y, z, &at);
   LMK_NAME(cells) cells;
   LMK_NAME(load_cells)(step, &at, 1 - parity, &cells);
   const bool bad = LMK_NAME(collide_cells)(step, &cells);
-  if (watch.fault >> LMK_FAULT_STEP_SHIFT < now)
+  if (is_over)
     return;
   LMK_NAME(store_cells)(step, &at, parity, &cells);
   if (bad)
-    LMK_KEEP_LEAST(&step->watch->fault,
-                   now << LMK_FAULT_STEP_SHIFT | (uint64_t)step->partition << LMK_FAULT_PARTITION_SHIFT | (uint64_t)z);
+    LMK_KEEP_LEAST(&step->watch->fault, (step->watch->base + step->step) << LMK_FAULT_STEP_SHIFT |
+                                          (uint64_t)step->partition << LMK_FAULT_PARTITION_SHIFT | (uint64_t)z);
 }
 
 LMK_KERNEL LMK_BOUNDS(LMK_BLOCK_X *LMK_BLOCK_Y *LMK_BLOCK_Z, LMK_LEAST_BLOCKS)

@@ -79,3 +79,28 @@ LMK_INLINE void LMK_NAME(store_vector)(LMK_NAME(element) * to, const LMK_REAL la
 #endif
   *(LMK_NAME(vector) *)to = v;
 }
+
+#if LMK_LANES == 4
+typedef struct LMK_ALIGNED(LMK_STORAGE_BITS / 4) LMK_NAME(pair) {
+  LMK_NAME(element) a, b;
+} LMK_NAME(pair);
+#endif
+
+/* All lanes but the first or the last one, in as few accesses as may be. */
+LMK_INLINE void LMK_NAME(store_but)(LMK_NAME(element) * to, const LMK_REAL lanes[LMK_LANES], int left_out)
+{
+#if LMK_LANES == 4
+  const int pair = left_out == 0 ? 2 : 0, single = left_out == 0 ? 1 : 2;
+  LMK_NAME(pair) v;
+  v.a = LMK_NAME(pack)(lanes[pair]);
+  v.b = LMK_NAME(pack)(lanes[pair + 1]);
+  *(LMK_NAME(pair) *)(to + pair) = v;
+  LMK_NAME(store_one)(to + single, lanes[single]);
+#elif LMK_LANES == 2
+  LMK_NAME(store_one)(to + 1 - left_out, lanes[1 - left_out]);
+#else
+  (void)to;
+  (void)lanes;
+  (void)left_out;
+#endif
+}

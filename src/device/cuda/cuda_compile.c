@@ -52,24 +52,26 @@ static lamina_status append_layout(lamina_context *ctx, const lmi_dense_key *key
   const int64_t plane_stride = plane->places * (is_plane || is_aos ? velocities : 1);
   return lmi_text_append(ctx, text,
                          "#define LMK_STRIDE %lld\n#define LMK_COMPONENT_STRIDE %lldLL\n"
-                         "#define LMK_PLANE_STRIDE %lldLL\n",
-                         is_aos ? (long long)velocities : 1LL, (long long)component, (long long)plane_stride);
+                         "#define LMK_PLANE_STRIDE %lldLL\n#define LMK_ONE_SPAN %d\n",
+                         is_aos ? (long long)velocities : 1LL, (long long)component, (long long)plane_stride,
+                         key->layout != LAMINA_LAYOUT_DISAGGREGATED);
 }
 
 static lamina_status append_geometry(lamina_context *ctx, const lmi_dense_key *key, lmi_text *text)
 {
   const lmi_cuda_shape shape = lmi_cuda_shape_for(key);
   LMI_TRY(lmi_text_append(ctx, text,
-                          "#define LMK_NX %lld\n#define LMK_NY %lld\n#define LMK_ROW %lld\n"
-                          "#define LMK_COLUMN %lld\n#define LMK_WALL_X %d\n#define LMK_LANES %d\n"
-                          "#define LMK_STORAGE_BITS %d\n",
-                          (long long)key->nx, (long long)key->ny, (long long)shape.plane.row,
-                          (long long)shape.plane.column, !key->wraps_x, shape.lanes, shape.element_bits));
+                          "#define LMK_NX %lld\n#define LMK_NY %lld\n#define LMK_ROW %lld\n#define LMK_ORIGIN %lld\n"
+                          "#define LMK_COLUMN %lld\n#define LMK_WALL_X %d\n#define LMK_WRAP_Y %d\n"
+                          "#define LMK_WRAP_Z %d\n#define LMK_LANES %d\n#define LMK_STORAGE_BITS %d\n",
+                          (long long)key->nx, (long long)key->ny, (long long)shape.plane.row, (long long)shape.origin,
+                          (long long)shape.plane.column, !key->wraps_x, key->wraps_y, key->wraps_z, shape.lanes,
+                          shape.element_bits));
   LMI_TRY(append_layout(ctx, key, &shape.plane, text));
   return lmi_text_append(ctx, text,
                          "#define LMK_BLOCK_X %d\n#define LMK_BLOCK_Y %d\n#define LMK_BLOCK_Z %d\n"
-                         "#define LMK_LEAST_BLOCKS 1\n#define LMK_PLANES_BLOCK 128\n",
-                         shape.block[0], shape.block[1], shape.block[2]);
+                         "#define LMK_LEAST_BLOCKS %d\n#define LMK_PLANES_BLOCK 128\n",
+                         shape.block[0], shape.block[1], shape.block[2], shape.least_blocks);
 }
 
 lamina_status lmi_cuda_dense_text(lamina_context *ctx, const lmi_dense_key *key, lmi_text *text)
@@ -126,7 +128,7 @@ static int compile_program(const lmi_nvrtc_api *nvrtc, lmi_nvrtc_program program
 {
   char target[32];
   snprintf(target, sizeof target, "--gpu-architecture=sm_%d", architecture);
-  const char *const options[] = {target, "--std=c++17", "--fmad=false", "--default-device", "--ptxas-options=-v"};
+  const char *const options[] = {target, "--std=c++17", "--fmad=false", "--ptxas-options=-v"};
   return nvrtc->compile(program, (int)LMI_COUNT(options), options);
 }
 

@@ -227,7 +227,8 @@ static bool is_same_key(const lmi_dense_key *a, const lmi_dense_key *b)
 {
   return a->lattice == b->lattice && a->collision == b->collision && a->precision == b->precision &&
          a->storage == b->storage && a->streaming == b->streaming && a->layout == b->layout && a->force == b->force &&
-         a->nx == b->nx && a->ny == b->ny && a->wraps_x == b->wraps_x;
+         a->nx == b->nx && a->ny == b->ny && a->wraps_x == b->wraps_x && a->wraps_y == b->wraps_y &&
+         a->wraps_z == b->wraps_z;
 }
 
 static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key)

@@ -3,7 +3,10 @@
  * time where registers allow, and a block covers a row or a few. */
 #include "cuda_shape.h"
 
-enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BLOCK_THREADS = 128, WARP = 32 };
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BLOCK_THREADS = 128, WARP = 32, MAX_BLOCK_Z = 64 };
 
 static int64_t round_up(int64_t value, int64_t unit)
 {
@@ -52,7 +55,21 @@ static void cut_blocks(const lmi_dense_key *key, lmi_cuda_shape *shape)
   const bool single_rows = key->ny == 1;
   shape->block[0] = width;
   shape->block[1] = single_rows ? 1 : rest;
-  shape->block[2] = single_rows ? rest : 1;
+  shape->block[2] = !single_rows ? 1 : rest < MAX_BLOCK_Z ? rest : MAX_BLOCK_Z;
+  shape->least_blocks = 1;
+}
+
+/* LAMINA_CUDA_SHAPE="LANES,X,Y,LEAST_BLOCKS": for the measurements these numbers come from. */
+static void override_for_tuning(lmi_cuda_shape *shape)
+{
+  const char *wanted = getenv("LAMINA_CUDA_SHAPE");
+  int numbers[4];
+  if (wanted == NULL || sscanf(wanted, "%d,%d,%d,%d", &numbers[0], &numbers[1], &numbers[2], &numbers[3]) != 4)
+    return;
+  shape->lanes = numbers[0];
+  shape->block[0] = numbers[1];
+  shape->block[1] = numbers[2];
+  shape->least_blocks = numbers[3];
 }
 
 static int element_bits(const lmi_dense_key *key)
@@ -66,18 +83,21 @@ lmi_cuda_shape lmi_cuda_shape_for(const lmi_dense_key *key)
 {
   lmi_cuda_shape shape = {.lanes = lanes_for(key), .element_bits = element_bits(key)};
   const int64_t element_bytes = shape.element_bits / 8;
-  const int64_t rows = key->ny + (lamina_lattice_dimension(key->lattice) == 3);
+  const int64_t spare = lamina_lattice_dimension(key->lattice) == 3; /* in front of the rows, and behind them */
+  const int64_t rows = key->ny + 2 * spare;
   const bool strided = key->layout == LAMINA_LAYOUT_AOS;
   const int64_t row_bytes = key->nx * element_bytes;
   const int64_t unit = strided ? 1 : (row_bytes >= 2 * LINE_BYTES ? LINE_BYTES : SECTOR_BYTES) / element_bytes;
   const int64_t row = round_up(key->nx, unit);
   shape.plane = (lmi_plane_shape){
     .row = row,
-    .spare_row = row * key->ny,
-    .column = row * rows,
+    .spare_row = row * (key->ny + spare),
+    .column = row * rows + spare,
     .places = strided ? row * rows + rows : round_up(row * rows + rows, LINE_BYTES / element_bytes),
     .packed = true,
   };
+  shape.origin = row * spare;
   cut_blocks(key, &shape);
+  override_for_tuning(&shape);
   return shape;
 }
