@@ -9,7 +9,8 @@
 # Cases are the names inside cmocka_unit_test*(...) in the sources; editing a source configures again.
 
 add_library(lamina_test_support STATIC ${PROJECT_SOURCE_DIR}/tests/support/failing_allocator.c
-  ${PROJECT_SOURCE_DIR}/tests/support/recorded.c)
+  ${PROJECT_SOURCE_DIR}/tests/support/recorded.c ${PROJECT_SOURCE_DIR}/tests/support/unpack_machine.c)
+target_compile_definitions(lamina_test_support PRIVATE LAMINA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_include_directories(lamina_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(lamina_test_support PUBLIC lamina_build_flags lamina_static_library lamina_dep::cmocka)
 

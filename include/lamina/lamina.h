@@ -4,14 +4,19 @@
 #define LAMINA_LAMINA_H
 
 #include <lamina/accelerator.h>
-#include <lamina/case.h>
 #include <lamina/bench.h>
+#include <lamina/case.h>
 #include <lamina/context.h>
 #include <lamina/features.h>
 #include <lamina/host.h>
+#include <lamina/inject.h>
 #include <lamina/machine.h>
+#include <lamina/memory_profile.h>
+#include <lamina/memory_report.h>
+#include <lamina/record.h>
 #include <lamina/solver.h>
 #include <lamina/status.h>
+#include <lamina/tiers.h>
 #include <lamina/types.h>
 #include <lamina/version.h>
 

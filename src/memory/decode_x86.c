@@ -242,7 +242,7 @@ static bool is_scalar_vector(const decoder *d)
     return true;
   if (d->map != 1 || !(d->repeat || d->repeat_not))
     return false;
-  const uint8_t op = d->opcode;
+  const unsigned op = d->opcode;
   return op == 0x10 || op == 0x11 || op == 0x2a || op == 0x2c || op == 0x2d || (op >= 0x51 && op <= 0x5f) || op == 0xc2;
 }
 
@@ -393,7 +393,7 @@ static uint8_t integer_bytes(const decoder *d, bool is_byte)
 }
 
 /* Opcodes 00 to 3F: eight operations in six forms. */
-static void arithmetic(decoder *d)
+static void arithmetic(decoder *d, int64_t value)
 {
   const uint8_t form = d->opcode & 7, operation = d->opcode >> 3;
   const bool compares = operation == 7;
@@ -408,6 +408,8 @@ static void arithmetic(decoder *d)
     write_reg(d);
   else
     d->out->written |= bit(LMI_X86_RAX);
+  if (form == 5)
+    add_constant_effect(d, arithmetic_effect(operation), LMI_X86_RAX, value);
   if (d->mod != 3 || (form != 1 && form != 3))
     return;
   const uint8_t target = form == 1 ? d->rm : d->reg, source = form == 1 ? d->reg : d->rm;
@@ -477,16 +479,13 @@ static void unary_group(decoder *d)
 static void string_operation(decoder *d)
 {
   const uint8_t op = d->opcode & 0xfe;
-  lmi_x86_operand *operand = &d->out->operand;
+  lmi_x86_operand *const operand = &d->out->operand;
   *operand = (lmi_x86_operand){
     .is_present = true, .base = op == 0xac ? LMI_X86_RSI : LMI_X86_RDI, .index = LMI_X86_NONE, .scale = 1};
   operand->bytes = integer_bytes(d, (d->opcode & 1) == 0);
   operand->writes = op == 0xa4 || op == 0xaa;
   operand->reads = !operand->writes;
-  if (op == 0xac)
-    d->out->written |= bit(LMI_X86_RAX);
-  if (op != 0xac)
-    d->out->written |= bit(LMI_X86_RDI);
+  d->out->written |= op == 0xac ? bit(LMI_X86_RAX) : bit(LMI_X86_RDI);
   if (op == 0xa4 || op == 0xa6 || op == 0xac)
     d->out->written |= bit(LMI_X86_RSI);
   if (d->repeat || d->repeat_not)
@@ -616,7 +615,7 @@ static void one_byte(decoder *d, int64_t value)
   if (register_opcode(d, value) || control_opcode(d, value))
     return;
   if (op < 0x40)
-    arithmetic(d);
+    arithmetic(d, value);
   else if ((op >= 0x80 && op <= 0x83) || op == 0xc0 || op == 0xc1 || (op >= 0xd0 && op <= 0xd3))
     constant_group(d, value);
   else if (op == 0xf6 || op == 0xf7 || op == 0xfe || op == 0xff)
