@@ -37,7 +37,10 @@ void lmt_model_set_core(lmt_model *model, lmt_core *core)
   model->l2.sets = core->l2;
 }
 
-static inline lmt_set *set_of(const lmt_cache *cache, uint32_t line) { return &cache->sets[line & cache->mask]; }
+static inline lmt_set *set_of(const lmt_cache *cache, uint32_t line)
+{
+  return &cache->sets[line & cache->mask];
+}
 
 /* Way of `line`, or -1. */
 static inline int find(const lmt_set *set, uint32_t line)
@@ -59,8 +62,8 @@ static __attribute__((noinline)) void credit_granule(lmt_model *model, uint32_t 
   model->table->objects[lmt_granule_object(model->table, line / LINES_PER_PAGE, first + granule)].misses++;
 }
 
-/* True when the line had to come from memory. Whether it does is a coin toss where a table is looked up at random, so hit and
- * miss are one path of arithmetic. */
+/* True when the line had to come from memory. Whether it does is a coin toss where a table is looked up at random, so
+ * hit and miss are one path of arithmetic. */
 static inline bool access_llc(lmt_model *model, uint32_t line, uint32_t granule)
 {
   lmt_set *set = set_of(&model->llc, line);
@@ -220,8 +223,8 @@ void lmt_model_flush(lmt_model *model)
   model->miss_count = 0;
 }
 
-/* Asks the host for the sets that flush will need. Inlined by force: gcc 12 takes a function that only prefetches for one
- * without effect and drops the call. */
+/* Asks the host for the sets that flush will need. Inlined by force: gcc 12 takes a function that only prefetches for
+ * one without effect and drops the call. */
 static inline __attribute__((always_inline)) void announce(const lmt_model *model, uint32_t line)
 {
   __builtin_prefetch(set_of(&model->llc, line), 1);

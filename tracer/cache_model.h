@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The caches of the traced program: an L1 and an L2 with a prefetcher a core, one last level for all. A core is a thread.
+/* The caches of the traced program: an L1 and an L2 with a prefetcher a core, one last level for all. A core is a
+ * thread.
  *
  *   L1     write-allocate, write-back, true LRU
- *   L2     the same; here sits the prefetcher. A prefetched line carries a mark until it is used (useful) or falls out (useless)
- *   LLC    filled by every L2 miss and prefetch; takes the dirty lines of the L2s, or passes them on when it lacks the line
- *   memory lines read (demand and prefetch) and written back, counted for the page they lie in
+ *   L2     the same; here sits the prefetcher. A prefetched line carries a mark until it is used (useful) or falls out
+ * (useless) LLC    filled by every L2 miss and prefetch; takes the dirty lines of the L2s, or passes them on when it
+ * lacks the line memory lines read (demand and prefetch) and written back, counted for the page they lie in
  *
- * Levels do not invalidate each other (neither inclusive nor exclusive), and cores do not: coherence misses are not modelled.
+ * Levels do not invalidate each other (neither inclusive nor exclusive), and cores do not: coherence misses are not
+ * modelled.
  *
- * Prefetcher: streams are found a page at a time among the accesses that reach the L2; two steps of at most four lines in one
- * direction make a stream, which then runs up to four lines ahead, two lines a trigger, never across the page. An L2 miss that
- * is no part of a stream also fetches the other half of its 128-byte pair. */
+ * Prefetcher: streams are found a page at a time among the accesses that reach the L2; two steps of at most four lines
+ * in one direction make a stream, which then runs up to four lines ahead, two lines a trigger, never across the page.
+ * An L2 miss that is no part of a stream also fetches the other half of its 128-byte pair. */
 #ifndef LMT_CACHE_MODEL_H
 #define LMT_CACHE_MODEL_H
 
@@ -39,17 +41,17 @@ typedef struct lmt_stream {
 } lmt_stream;
 
 /* What a core counted; the names are those of the profile. */
-#define LMT_CORE_COUNTS(X)                                                                         \
-  X(l1_misses)                                                                                     \
-  X(l1_writebacks)                                                                                 \
-  X(l2_misses)                                                                                     \
-  X(l2_lines_in)                                                                                   \
-  X(l2_writebacks)                                                                                 \
-  X(l2_prefetches)                                                                                 \
-  X(l2_prefetches_useful)                                                                          \
-  X(l2_prefetches_useless)                                                                         \
-  X(llc_misses)                                                                                    \
-  X(memory_read_lines)                                                                             \
+#define LMT_CORE_COUNTS(X) \
+  X(l1_misses)             \
+  X(l1_writebacks)         \
+  X(l2_misses)             \
+  X(l2_lines_in)           \
+  X(l2_writebacks)         \
+  X(l2_prefetches)         \
+  X(l2_prefetches_useful)  \
+  X(l2_prefetches_useless) \
+  X(llc_misses)            \
+  X(memory_read_lines)     \
   X(memory_write_lines)
 
 typedef struct lmt_core_counts {
@@ -93,9 +95,9 @@ void lmt_model_flush(lmt_model *model);
 /* L1 beyond its two most recent ways: puts `line` in front and queues a miss if it was not there. */
 void lmt_l1_search(lmt_model *model, lmt_set *set, uint32_t line, uint64_t address);
 
-/* One access of the current core to one line; returns the way that now holds it, to set LMT_DIRTY in. Two arrays that fall
- * into the same set swap places at every access, so the second way is looked at before anything is searched; as words, since
- * a vector load right after a word store would stall the host. */
+/* One access of the current core to one line; returns the way that now holds it, to set LMT_DIRTY in. Two arrays that
+ * fall into the same set swap places at every access, so the second way is looked at before anything is searched; as
+ * words, since a vector load right after a word store would stall the host. */
 static inline uint32_t *lmt_l1_access(lmt_model *model, uint32_t line, uint64_t address)
 {
   lmt_set *set = &model->l1.sets[line & model->l1.mask];

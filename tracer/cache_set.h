@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One set of a cache with true LRU: up to 16 ways of 32 bits, most recent first, in one line of the host. Bits 0..29 of a way
- * are a line id (never 0), bits 30 and 31 are flags. Ways beyond the associativity stay 0, so they match no line. */
+/* One set of a cache with true LRU: up to 16 ways of 32 bits, most recent first, in one line of the host. Bits 0..29 of
+ * a way are a line id (never 0), bits 30 and 31 are flags. Ways beyond the associativity stay 0, so they match no line.
+ */
 #ifndef LMT_CACHE_SET_H
 #define LMT_CACHE_SET_H
 
@@ -45,8 +46,8 @@ static inline void lmt_set_store(lmt_set *set, __m256i low, __m256i high)
   _mm256_store_si256((__m256i *)(void *)set->way + 1, high);
 }
 
-/* Puts `value` in front and moves ways 0 .. index - 1 down by one: way `index` is overwritten, those behind it stay. A hit
- * gives its own way and content, a miss the last way and the new line. No branch on the index: it is random. */
+/* Puts `value` in front and moves ways 0 .. index - 1 down by one: way `index` is overwritten, those behind it stay. A
+ * hit gives its own way and content, a miss the last way and the new line. No branch on the index: it is random. */
 static inline void lmt_set_front(lmt_set *set, uint32_t index, uint32_t value)
 {
   static const uint32_t moved[2 * LMT_WAYS_MAX] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,

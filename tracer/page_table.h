@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pages and the short ids of lines. The address space is cut into leaves of 16 MiB; a leaf gets a number when it is first
- * touched, and the rest is arithmetic: page id = leaf number << 12 | page in leaf, line id = page id << 6 | line in page. So a
- * line id has 30 bits, the low bits are those of the address (set indices need no table), and one load finds a page.
+/* Pages and the short ids of lines. The address space is cut into leaves of 16 MiB; a leaf gets a number when it is
+ * first touched, and the rest is arithmetic: page id = leaf number << 12 | page in leaf, line id = page id << 6 | line
+ * in page. So a line id has 30 bits, the low bits are those of the address (set indices need no table), and one load
+ * finds a page.
  *
  * Counts of pages are kept one array a phase: changing the phase changes a pointer. */
 #ifndef LMT_PAGE_TABLE_H
@@ -25,8 +26,8 @@
 #define LMT_PHASES_MAX 32u
 #define LMT_OBJECTS_MAX 65535u
 
-/* Counts of one page in one phase: small and apart, since they are reached at random. The accesses' top bit says that several
- * objects share the page. */
+/* Counts of one page in one phase: small and apart, since they are reached at random. The accesses' top bit says that
+ * several objects share the page. */
 #define LMT_MIXED (1ull << 63)
 
 typedef struct lmt_lines {
@@ -60,8 +61,8 @@ typedef struct lmt_object_counts {
 
 struct lmt_page_table;
 
-/* What the table's owner does with counts: `credit` takes what a page gathered for its object, `retire` a page whose life
- * ends before its counts are cleared. */
+/* What the table's owner does with counts: `credit` takes what a page gathered for its object, `retire` a page whose
+ * life ends before its counts are cleared. */
 typedef struct lmt_page_events {
   void (*credit)(uint16_t object, uint32_t phase, uint64_t accesses, uint64_t misses);
   void (*retire)(struct lmt_page_table *table, uint32_t page);
@@ -71,7 +72,7 @@ typedef struct lmt_page_table {
   uint16_t *directory; /* address >> 24 -> leaf number */
   lmt_pages pages;     /* counts of the current phase */
   lmt_owner *owners;
-  lmt_object_counts *objects; /* of the current phase: only what mixed pages credit at once */
+  lmt_object_counts *objects;         /* of the current phase: only what mixed pages credit at once */
   uint16_t (*granules)[LMT_GRANULES]; /* granule table -> object of each granule */
   uint32_t leaf_count, table_count;
   uint64_t order;           /* touches and releases so far */
@@ -130,8 +131,8 @@ static inline uint32_t lmt_granule(uint64_t address)
   return (uint32_t)(address >> LMT_GRANULE_BITS) & (LMT_GRANULES - 1);
 }
 
-/* Objects own pages. `paint` gives [address, address + bytes) to `object`; a page used before by another ends that life.
- * `release` marks the whole pages of a freed range: they may come back to the same object, or go to another. */
+/* Objects own pages. `paint` gives [address, address + bytes) to `object`; a page used before by another ends that
+ * life. `release` marks the whole pages of a freed range: they may come back to the same object, or go to another. */
 void lmt_page_paint(lmt_page_table *table, uint64_t address, uint64_t bytes, uint16_t object);
 void lmt_page_release(lmt_page_table *table, uint64_t address, uint64_t bytes);
 

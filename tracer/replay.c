@@ -67,8 +67,8 @@ static __attribute__((noinline)) void touch_each(lmt_model *model, run *current,
     touch_access(model, current, slot + (uint64_t)(int64_t)access[i].delta, &access[i]);
 }
 
-/* One look-up for the group. A page of several objects is seen only after the look-up: its accesses are then credited one by
- * one. */
+/* One look-up for the group. A page of several objects is seen only after the look-up: its accesses are then credited
+ * one by one. */
 static inline void touch_group(lmt_model *model, run *current, const lmt_block *block, const lmt_group *group,
                                const uint64_t *slots)
 {
@@ -96,8 +96,8 @@ static void add_lanes(uint64_t *sums, __m256i lanes)
     sums[i] += lane[i];
 }
 
-/* Asks the host for the page counts of an address that comes a little later. Any word will do: one that is no address gives
- * some other page. */
+/* Asks the host for the page counts of an address that comes a little later. Any word will do: one that is no address
+ * gives some other page. */
 static inline __attribute__((always_inline)) void announce_page(const lmt_page_table *table, uint64_t address)
 {
   const uint32_t leaf = table->directory[address >> LMT_LEAF_BITS & (LMT_DIRECTORY - 1)];

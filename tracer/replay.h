@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Records of executed superblocks, and their replay through the cache model.
  *
- * A record is one word that points to a description of what was executed, and the addresses that were only known then. The
- * description lists the accesses in program order as (slot, delta): address = slot's word + delta. Neighbouring accesses off
- * one slot that can fall into one line form a group: then one look-up serves them all, with the same result. */
+ * A record is one word that points to a description of what was executed, and the addresses that were only known then.
+ * The description lists the accesses in program order as (slot, delta): address = slot's word + delta. Neighbouring
+ * accesses off one slot that can fall into one line form a group: then one look-up serves them all, with the same
+ * result. */
 #ifndef LMT_REPLAY_H
 #define LMT_REPLAY_H
 
 #include "cache_model.h"
 
 /* Counted at translation, added once a record. Order as in lmt_statics below. */
-#define LMT_STATIC_COUNTS(X)                                                                       \
-  X(instructions)                                                                                  \
-  X(loads)                                                                                         \
-  X(stores)                                                                                        \
-  X(load_bytes)                                                                                    \
+#define LMT_STATIC_COUNTS(X) \
+  X(instructions)            \
+  X(loads)                   \
+  X(stores)                  \
+  X(load_bytes)              \
   X(store_bytes)
 
-#define LMT_FLOP_COUNTS(X)                                                                         \
-  X(fp_f64)                                                                                        \
-  X(fp_f32)                                                                                        \
-  X(fp_f64x2)                                                                                      \
-  X(fp_f32x4)                                                                                      \
-  X(fp_f64x4)                                                                                      \
+#define LMT_FLOP_COUNTS(X) \
+  X(fp_f64)                \
+  X(fp_f32)                \
+  X(fp_f64x2)              \
+  X(fp_f32x4)              \
+  X(fp_f64x4)              \
   X(fp_f32x8)
 
 #define LMT_NAME(name) LMT_##name,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Descriptions of superblocks. Valgrind translates code again and again (its cache of translations is finite, libraries come
- * and go), and records in the buffer point to descriptions, so none is ever released: equal ones are kept once instead. */
+/* Descriptions of superblocks. Valgrind translates code again and again (its cache of translations is finite, libraries
+ * come and go), and records in the buffer point to descriptions, so none is ever released: equal ones are kept once
+ * instead. */
 #include "tracer.h"
 
 #include "pub_tool_hashtable.h"

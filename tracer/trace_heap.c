@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The traced program's malloc family. Blocks come from Valgrind's allocator for clients; what the allocator itself writes
- * (headers, the zeros of calloc, the copy of realloc) is not an access of the program. */
+/* The traced program's malloc family. Blocks come from Valgrind's allocator for clients; what the allocator itself
+ * writes (headers, the zeros of calloc, the copy of realloc) is not an access of the program. */
 #include "tracer.h"
 
 #include "pub_tool_hashtable.h"
@@ -115,7 +115,7 @@ void lmt_heap_start(void)
 /* Called before options are read, so apart from lmt_heap_start. */
 void lmt_heap_register(void)
 {
-  VG_(needs_malloc_replacement)(heap_malloc, heap_malloc, heap_new_aligned, heap_malloc, heap_new_aligned, heap_memalign,
-                                heap_calloc, release, release, heap_delete_aligned, release, heap_delete_aligned,
-                                heap_realloc, heap_usable_size, 0);
+  VG_(needs_malloc_replacement)
+  (heap_malloc, heap_malloc, heap_new_aligned, heap_malloc, heap_new_aligned, heap_memalign, heap_calloc, release,
+   release, heap_delete_aligned, release, heap_delete_aligned, heap_realloc, heap_usable_size, 0);
 }

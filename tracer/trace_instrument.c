@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Instrumentation. A superblock appends one record to a buffer: stores only, no call, except a guarded one at its start that
- * empties a full buffer. Which accesses the record stands for is known at translation (replay.h), so an address is stored once
- * for all accesses that differ from it by a constant: a[i-1], a[i] and a[i+1] are one word.
+/* Instrumentation. A superblock appends one record to a buffer: stores only, no call, except a guarded one at its start
+ * that empties a full buffer. Which accesses the record stands for is known at translation (replay.h), so an address is
+ * stored once for all accesses that differ from it by a constant: a[i-1], a[i] and a[i+1] are one word.
  *
- * A superblock may be left early. The record's header and the buffer's end are stored before every exit, with the description
- * of the part up to there; a signal inside loses the part since the last exit, never the buffer's shape. */
+ * A superblock may be left early. The record's header and the buffer's end are stored before every exit, with the
+ * description of the part up to there; a signal inside loses the part since the last exit, never the buffer's shape. */
 #include "tracer.h"
 
 #include "pub_tool_libcbase.h"
@@ -54,7 +54,10 @@ typedef struct builder {
 
 static builder work;
 
-static IRExpr *word(uint64_t constant) { return IRExpr_Const(IRConst_U64(constant)); }
+static IRExpr *word(uint64_t constant)
+{
+  return IRExpr_Const(IRConst_U64(constant));
+}
 
 static IRExpr *assign(IRSB *out, IRType type, IRExpr *expression)
 {
@@ -78,7 +81,10 @@ static Bool constant_of(const IRExpr *operand, uint64_t *constant)
   return True;
 }
 
-static Bool fits(int64_t offset) { return offset == (int32_t)offset; }
+static Bool fits(int64_t offset)
+{
+  return offset == (int32_t)offset;
+}
 
 /* Gives `temp` the base of an equal operation seen before, or makes it a base itself. */
 static void number_value(builder *b, IRTemp temp, known operation)
@@ -110,7 +116,8 @@ static void number_binary(builder *b, IRTemp temp, const IRExpr *expression)
       b->values[temp] = (value){.base = base.base, .offset = offset};
   } else if (op == Iop_Add64 && right->tag == Iex_RdTmp) {
     const value other = value_of(b, right);
-    number_value(b, temp, (known){.op = op, .left = base.base, .right = other.base, .offset = base.offset + other.offset});
+    number_value(b, temp,
+                 (known){.op = op, .left = base.base, .right = other.base, .offset = base.offset + other.offset});
   } else if (op == Iop_Shl64 && right->tag == Iex_Const && right->Iex.Const.con->tag == Ico_U8) {
     const UInt shift = right->Iex.Const.con->Ico.U8 & 63;
     const int64_t offset = (int64_t)((uint64_t)base.offset << shift);
@@ -164,7 +171,8 @@ static UInt slot_of_base(builder *b, IRTemp base)
 static void group_access(builder *b, const lmt_access *access, UInt flags)
 {
   lmt_group *last = b->block.group_count > 0 ? &b->groups[b->block.group_count - 1] : NULL;
-  if (last != NULL && last->slot == access->slot && !(flags & LMT_GROUP_GUARDED) && !(last->flags & LMT_GROUP_GUARDED)) {
+  if (last != NULL && last->slot == access->slot && !(flags & LMT_GROUP_GUARDED) &&
+      !(last->flags & LMT_GROUP_GUARDED)) {
     const int64_t low = access->delta < last->delta ? access->delta : last->delta;
     const int64_t end = (int64_t)access->delta + access->bytes, last_end = (int64_t)last->delta + last->span;
     const int64_t high = end > last_end ? end : last_end;
@@ -187,7 +195,8 @@ static void group_access(builder *b, const lmt_access *access, UInt flags)
 static void append_access(builder *b, UInt slot, int64_t delta, UInt bytes, Bool is_write, Bool is_guarded)
 {
   lmt_access *access = &b->accesses[b->block.access_count++];
-  *access = (lmt_access){.delta = (int32_t)delta, .slot = (uint16_t)slot, .bytes = (uint8_t)bytes, .is_write = is_write};
+  *access =
+    (lmt_access){.delta = (int32_t)delta, .slot = (uint16_t)slot, .bytes = (uint8_t)bytes, .is_write = is_write};
   b->block.statics[is_write ? LMT_stores : LMT_loads]++;
   b->block.statics[is_write ? LMT_store_bytes : LMT_load_bytes] += bytes;
   group_access(b, access, (is_write ? LMT_GROUP_WRITES : 0u) | (is_guarded ? LMT_GROUP_GUARDED : 0u));
@@ -218,14 +227,15 @@ static void trace_access(builder *b, IRExpr *address, UInt bytes, Bool is_write,
   int64_t delta;
   const UInt slot = slot_of_address(b, address, guard, &delta);
   for (UInt done = 0; done < bytes; done += LINE_BYTES)
-    append_access(b, slot, delta + done, bytes - done < LINE_BYTES ? bytes - done : LINE_BYTES, is_write, guard != NULL);
+    append_access(b, slot, delta + done, bytes - done < LINE_BYTES ? bytes - done : LINE_BYTES, is_write,
+                  guard != NULL);
 }
 
 /* Completes the record as it stands: header and end of the buffer. */
 static void close_record(builder *b)
 {
   b->block.has_flops = 0;
-  for (UInt class = 0; class < LMT_LANES; class++)
+  for (UInt class = 0; class < LMT_LANES; class ++)
     b->block.has_flops |= b->block.flops[class] != 0;
   b->block.groups = b->groups;
   b->block.accesses = b->accesses;
@@ -236,19 +246,23 @@ static void close_record(builder *b)
 
 /* ---- floating point ---- */
 
-/* Vector fused multiply-adds reach us lane by lane: several lanes of one instruction are one instruction of their width. */
+/* Vector fused multiply-adds reach us lane by lane: several lanes of one instruction are one instruction of their
+ * width. */
 static void count_fused(builder *b)
 {
   static const struct {
     UInt lanes;
     enum lmt_flop scalar, vector;
-  } widths[] = {{8, LMT_fp_f32, LMT_fp_f32x8}, {4, LMT_fp_f32, LMT_fp_f32x4}, {4, LMT_fp_f64, LMT_fp_f64x4}, {2, LMT_fp_f64, LMT_fp_f64x2}};
+  } widths[] = {{8, LMT_fp_f32, LMT_fp_f32x8},
+                {4, LMT_fp_f32, LMT_fp_f32x4},
+                {4, LMT_fp_f64, LMT_fp_f64x4},
+                {2, LMT_fp_f64, LMT_fp_f64x2}};
   for (UInt i = 0; i < sizeof widths / sizeof widths[0]; i++)
     if (b->fused[widths[i].scalar] == widths[i].lanes) {
       b->block.flops[widths[i].vector] += 2;
       b->fused[widths[i].scalar] = 0;
     }
-  for (UInt class = 0; class < LMT_FLOP_COUNT; class++) {
+  for (UInt class = 0; class < LMT_FLOP_COUNT; class ++) {
     b->block.flops[class] += 2 * b->fused[class];
     b->fused[class] = 0;
   }
@@ -304,33 +318,22 @@ static void trace_statement(builder *b, IRStmt *statement)
     break;
   case Ist_WrTmp:
     if (statement->Ist.WrTmp.data->tag == Iex_Load)
-      trace_access(b, statement->Ist.WrTmp.data->Iex.Load.addr, (UInt)sizeofIRType(statement->Ist.WrTmp.data->Iex.Load.ty),
-                   False, NULL);
+      trace_access(b, statement->Ist.WrTmp.data->Iex.Load.addr,
+                   (UInt)sizeofIRType(statement->Ist.WrTmp.data->Iex.Load.ty), False, NULL);
     else
       count_flops(b, statement->Ist.WrTmp.data);
     learn(b, statement);
     break;
-  case Ist_Store:
-    trace_access(b, statement->Ist.Store.addr, size_of(b, statement->Ist.Store.data), True, NULL);
-    break;
-  case Ist_LoadG:
-    trace_guarded_load(b, statement->Ist.LoadG.details);
-    break;
+  case Ist_Store: trace_access(b, statement->Ist.Store.addr, size_of(b, statement->Ist.Store.data), True, NULL); break;
+  case Ist_LoadG: trace_guarded_load(b, statement->Ist.LoadG.details); break;
   case Ist_StoreG:
     trace_access(b, statement->Ist.StoreG.details->addr, size_of(b, statement->Ist.StoreG.details->data), True,
                  statement->Ist.StoreG.details->guard);
     break;
-  case Ist_CAS:
-    trace_cas(b, statement->Ist.CAS.details);
-    break;
-  case Ist_Dirty:
-    trace_dirty(b, statement->Ist.Dirty.details);
-    break;
-  case Ist_Exit:
-    close_record(b);
-    break;
-  default:
-    break;
+  case Ist_CAS: trace_cas(b, statement->Ist.CAS.details); break;
+  case Ist_Dirty: trace_dirty(b, statement->Ist.Dirty.details); break;
+  case Ist_Exit: close_record(b); break;
+  default: break;
   }
 }
 

@@ -11,7 +11,8 @@
 
 lmt_tracer tracer;
 
-/* Asks for 2 MiB pages: the tables are read at random and would fill the host's TLB. Whether it is granted does not matter. */
+/* Asks for 2 MiB pages: the tables are read at random and would fill the host's TLB. Whether it is granted does not
+ * matter. */
 static void ask_for_huge_pages(void *memory, SizeT bytes)
 {
   enum { SYSCALL_MADVISE = 28, ADVICE_HUGEPAGE = 14 };
@@ -79,8 +80,8 @@ static void run_thread(ThreadId id, ULong blocks_done)
 
 /* ---- fork ---- */
 
-/* A child counts from zero. Its caches stay as warm as its parent's were, and its objects are the parent's. Most children exec
- * at once: nothing is done until one does more. */
+/* A child counts from zero. Its caches stay as warm as its parent's were, and its objects are the parent's. Most
+ * children exec at once: nothing is done until one does more. */
 static void forget_parent(void)
 {
   lmt_page_table *table = &tracer.table;

@@ -125,7 +125,8 @@ static Bool is_stack(Addr address, const NSegment *segment)
   return False;
 }
 
-/* The symbol that covers most of the page: a large array has a name of its own, small variables share their module's. */
+/* The symbol that covers most of the page: a large array has a name of its own, small variables share their module's.
+ */
 static Bool covering_symbol(Addr page, const HChar **symbol)
 {
   const DiEpoch epoch = VG_(current_DiEpoch)();
@@ -135,7 +136,8 @@ static Bool covering_symbol(Addr page, const HChar **symbol)
   if (!VG_(get_datasym_and_offset)(epoch, page + LMT_PAGE_BYTES / 4, &name, &offset))
     return False;
   VG_(strncpy)(first, name, sizeof first - 1);
-  if (!VG_(get_datasym_and_offset)(epoch, page + LMT_PAGE_BYTES * 3 / 4, &name, &offset) || VG_(strcmp)(first, name) != 0)
+  if (!VG_(get_datasym_and_offset)(epoch, page + LMT_PAGE_BYTES * 3 / 4, &name, &offset) ||
+      VG_(strcmp)(first, name) != 0)
     return False;
   *symbol = first;
   return True;
@@ -212,8 +214,13 @@ void lmt_page_retire(lmt_page_table *table, uint32_t page)
       tracer.retired_lost++;
       return;
     }
-    *retired = (lmt_retired){.address = lmt_page_address(table, page), .touched = owner->touched, .released = owner->released,
-                             .accesses = counts.accesses, .misses = counts.misses, .writebacks = counts.writebacks,
-                             .object = object, .phase = (uint16_t)phase};
+    *retired = (lmt_retired){.address = lmt_page_address(table, page),
+                             .touched = owner->touched,
+                             .released = owner->released,
+                             .accesses = counts.accesses,
+                             .misses = counts.misses,
+                             .writebacks = counts.writebacks,
+                             .object = object,
+                             .phase = (uint16_t)phase};
   }
 }

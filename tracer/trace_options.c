@@ -44,7 +44,8 @@ static void take_geometry(const HChar *argument, const HChar *text, lmt_geometry
   if (may_be_absent && VG_(strcmp)(text, "none") == 0)
     *geometry = (lmt_geometry){0};
   else if (!read_geometry(text, geometry))
-    VG_(fmsg_bad_option)(argument, "SIZE,WAYS: 1 to 16 ways, and SIZE / 64 / WAYS a power of two up to 262144 (32M,16)\n");
+    VG_(fmsg_bad_option)
+    (argument, "SIZE,WAYS: 1 to 16 ways, and SIZE / 64 / WAYS a power of two up to 262144 (32M,16)\n");
 }
 
 Bool lmt_options_take(const HChar *argument)
@@ -72,13 +73,17 @@ Bool lmt_options_take(const HChar *argument)
 
 void lmt_options_usage(void)
 {
-  VG_(printf)("    --folder=DIR               where process.PID.profile is written [.]\n"
-              "    --l1=SIZE,WAYS             first-level data cache of a thread [48K,12]\n"
-              "    --l2=SIZE,WAYS|none        second-level cache of a thread [2M,16]\n"
-              "    --llc=SIZE,WAYS            last-level cache, shared [32M,16]\n"
-              "    --stream-prefetch=no|yes   stream prefetcher at the L2 [yes]\n"
-              "    --adjacent-prefetch=no|yes other half of a 128-byte pair [yes]\n"
-              "    --one-core=no|yes          all threads share one L1 and L2 [no]\n");
+  VG_(printf)
+  ("    --folder=DIR               where process.PID.profile is written [.]\n"
+   "    --l1=SIZE,WAYS             first-level data cache of a thread [48K,12]\n"
+   "    --l2=SIZE,WAYS|none        second-level cache of a thread [2M,16]\n"
+   "    --llc=SIZE,WAYS            last-level cache, shared [32M,16]\n"
+   "    --stream-prefetch=no|yes   stream prefetcher at the L2 [yes]\n"
+   "    --adjacent-prefetch=no|yes other half of a 128-byte pair [yes]\n"
+   "    --one-core=no|yes          all threads share one L1 and L2 [no]\n");
 }
 
-void lmt_options_debug_usage(void) { VG_(printf)("    (none)\n"); }
+void lmt_options_debug_usage(void)
+{
+  VG_(printf)("    (none)\n");
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The profile file: text, one record a line, blanks between fields, texts percent-escaped; docs/dev/memory-profile-format.md
- * describes it. It is written beside its final name and then renamed, and its last line says how long it must be. */
+/* The profile file: text, one record a line, blanks between fields, texts percent-escaped;
+ * docs/dev/memory-profile-format.md describes it. It is written beside its final name and then renamed, and its last
+ * line says how long it must be. */
 #include "tracer.h"
 
 #include "pub_tool_clientstate.h"
@@ -85,14 +86,17 @@ static void put_escaped(const HChar *text)
 static void put_model(void)
 {
   const lmt_model_options *model = &tracer.options.model;
-  const HChar *prefetch = model->l2.sets == 0 ? "none"
+  const HChar *prefetch = model->l2.sets == 0                                  ? "none"
                           : model->stream_prefetch && model->adjacent_prefetch ? "stream and adjacent line"
-                          : model->stream_prefetch ? "stream" : model->adjacent_prefetch ? "adjacent line" : "none";
+                          : model->stream_prefetch                             ? "stream"
+                          : model->adjacent_prefetch                           ? "adjacent line"
+                                                                               : "none";
   HChar text[LINE_MAX_BYTES];
-  VG_(snprintf)(text, sizeof text, "L1 %u KiB %u ways, L2 %u KiB %u ways, LLC %u KiB %u ways, LRU, prefetcher: %s%s",
-                model->l1.sets * model->l1.ways / 16, model->l1.ways, model->l2.sets * model->l2.ways / 16, model->l2.ways,
-                model->llc.sets * model->llc.ways / 16, model->llc.ways, prefetch,
-                tracer.options.one_core ? ", one L1 and L2 for all threads" : "");
+  VG_(snprintf)
+  (text, sizeof text, "L1 %u KiB %u ways, L2 %u KiB %u ways, LLC %u KiB %u ways, LRU, prefetcher: %s%s",
+   model->l1.sets * model->l1.ways / 16, model->l1.ways, model->l2.sets * model->l2.ways / 16, model->l2.ways,
+   model->llc.sets * model->llc.ways / 16, model->llc.ways, prefetch,
+   tracer.options.one_core ? ", one L1 and L2 for all threads" : "");
   put_text("model ");
   put_escaped(text);
   put_char('\n');
@@ -171,8 +175,8 @@ static void put_phases_and_threads(void)
 
 /* ---- objects ---- */
 
-/* "function (file.c:12)" of an address of code; functions that were inlined there follow, from the inside out, each behind
- * " < ". At most `levels` of them; returns how many there were. */
+/* "function (file.c:12)" of an address of code; functions that were inlined there follow, from the inside out, each
+ * behind " < ". At most `levels` of them; returns how many there were. */
 static UInt describe_code(DiEpoch epoch, Addr ip, UInt levels, HChar *text, SizeT bytes)
 {
   UInt level = 0;
@@ -332,8 +336,9 @@ static void put_remark(uint64_t count, const HChar *text)
 
 static void put_remarks(void)
 {
-  put_remark(1, "threads were run one at a time in fair turns (--fair-sched=yes if started by lamina): what they share in the "
-                "last-level cache depends on that order");
+  put_remark(
+    1, "threads were run one at a time in fair turns (--fair-sched=yes if started by lamina): what they share in the "
+       "last-level cache depends on that order");
   put_remark(tracer.dropped_accesses, "%llu accesses of very long superblocks were not traced at translation");
   put_remark(tracer.dropped_phases, "%llu phase starts beyond 31 different phases count as (none)");
   put_remark(tracer.dropped_sites, "%llu allocation sites beyond 65534 count as (other)");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Phases: the program says when one begins and ends (lamina/trace.h). Phase 0 is the time outside any; nested ones count for
- * the innermost. Phases hold for the whole process. */
+/* Phases: the program says when one begins and ends (lamina/trace.h). Phase 0 is the time outside any; nested ones
+ * count for the innermost. Phases hold for the whole process. */
 #include "tracer.h"
 
 #include "pub_tool_clreq.h"
@@ -75,23 +75,19 @@ static Bool take_request(ThreadId thread, UWord *arguments, UWord *result)
 {
   (void)thread;
   switch (arguments[0]) {
-  case PHASE_START:
-    start_phase((const HChar *)arguments[1]);
-    break;
-  case PHASE_STOP:
-    stop_phase();
-    break;
-  case NAME_OBJECT:
-    name_object(arguments[1], arguments[2], (const HChar *)arguments[3]);
-    break;
-  default:
-    return False;
+  case PHASE_START: start_phase((const HChar *)arguments[1]); break;
+  case PHASE_STOP: stop_phase(); break;
+  case NAME_OBJECT: name_object(arguments[1], arguments[2], (const HChar *)arguments[3]); break;
+  default: return False;
   }
   *result = 1;
   return True;
 }
 
-void lmt_phases_register(void) { VG_(needs_client_requests)(take_request); }
+void lmt_phases_register(void)
+{
+  VG_(needs_client_requests)(take_request);
+}
 
 void lmt_phases_start(void)
 {

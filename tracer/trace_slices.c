@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Time slices: which objects were read from memory when. Time is instructions; there are always LMT_SLICES slices at most, so
- * when they are full, pairs are merged and the length doubles: memory stays bounded, whatever the program's length. */
+/* Time slices: which objects were read from memory when. Time is instructions; there are always LMT_SLICES slices at
+ * most, so when they are full, pairs are merged and the length doubles: memory stays bounded, whatever the program's
+ * length. */
 #include "tracer.h"
 
 void lmt_slices_start(void)
@@ -47,8 +48,8 @@ static void merge_pairs(void)
   }
 }
 
-/* A long run writes what it has whenever the slices are merged (each time twice as late): a profile is there even if the
- * program is killed. */
+/* A long run writes what it has whenever the slices are merged (each time twice as late): a profile is there even if
+ * the program is killed. */
 void lmt_slices_advance(void)
 {
   if (tracer.now < tracer.slice_end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls that matter: mappings are objects, exec and exit end a profile, and what the kernel writes into a buffer makes
- * its pages resident (it is no access of the program and passes no cache). */
+/* System calls that matter: mappings are objects, exec and exit end a profile, and what the kernel writes into a buffer
+ * makes its pages resident (it is no access of the program and passes no cache). */
 #include "tracer.h"
 
 #include <asm/unistd_64.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of the tracer and what its files offer one another. Valgrind's callbacks carry no user pointer, so there is one
- * `tracer`, defined in trace_main.c; everything that can be tested outside Valgrind (replay, caches, pages) takes its state as
- * an argument instead. */
+/* The state of the tracer and what its files offer one another. Valgrind's callbacks carry no user pointer, so there is
+ * one `tracer`, defined in trace_main.c; everything that can be tested outside Valgrind (replay, caches, pages) takes
+ * its state as an argument instead. */
 #ifndef LMT_TRACER_H
 #define LMT_TRACER_H
 
@@ -11,9 +11,9 @@
 #include "replay.h"
 
 enum {
-  LMT_BUFFER_WORDS = 4096,   /* records are replayed when this many words are full */
-  LMT_BLOCK_WORDS = 2048,    /* the most one superblock can append */
-  LMT_THREADS = 512,         /* thread numbers of Valgrind (--max-threads) */
+  LMT_BUFFER_WORDS = 4096, /* records are replayed when this many words are full */
+  LMT_BLOCK_WORDS = 2048,  /* the most one superblock can append */
+  LMT_THREADS = 512,       /* thread numbers of Valgrind (--max-threads) */
   LMT_SLICES = 64,
   LMT_FIRST_SLICE = 1 << 22, /* instructions; doubled whenever all slices are full */
   LMT_RETIRED_MAX = 2000000,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dense factorisation A = LU without pivoting, of a diagonally dominant matrix, in blocks of columns (the shape of HPL): all of
- * the matrix is used about alike.
+/* Dense factorisation A = LU without pivoting, of a diagonally dominant matrix, in blocks of columns (the shape of
+ * HPL): all of the matrix is used about alike.
  *
  *   workload_dense N
  *
- * Floating-point operations of the phase "factorise": sum over k of (N - k) divisions and 2 (N - k)^2 others, k = 1 .. N - 1.
- * The program solves for a known solution and fails if the answer is off. */
+ * Floating-point operations of the phase "factorise": sum over k of (N - k) divisions and 2 (N - k)^2 others, k = 1 ..
+ * N - 1. The program solves for a known solution and fails if the answer is off. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

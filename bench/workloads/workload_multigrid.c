@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A multigrid solve of the 3D Poisson equation with homogeneous Dirichlet walls (the shape of an algebraic solver's cycle):
- * V-cycles with damped Jacobi smoothing, full weighting by averages of eight, constant interpolation; every array streams.
+/* A multigrid solve of the 3D Poisson equation with homogeneous Dirichlet walls (the shape of an algebraic solver's
+ * cycle): V-cycles with damped Jacobi smoothing, full weighting by averages of eight, constant interpolation; every
+ * array streams.
  *
  *   workload_multigrid LEVELS CYCLES     2^LEVELS cells each way
  *
@@ -19,12 +20,18 @@ typedef struct level {
   double *u, *f, *r;
 } level;
 
-static size_t at(const level *l, size_t i, size_t j, size_t k) { return (k * l->side + j) * l->side + i; }
+static size_t at(const level *l, size_t i, size_t j, size_t k)
+{
+  return (k * l->side + j) * l->side + i;
+}
 
 static int make_level(level *l, size_t cells)
 {
   const size_t side = cells + 2, count = side * side * side;
-  *l = (level){.cells = cells, .side = side, .u = calloc(count, sizeof(double)), .f = calloc(count, sizeof(double)),
+  *l = (level){.cells = cells,
+               .side = side,
+               .u = calloc(count, sizeof(double)),
+               .f = calloc(count, sizeof(double)),
                .r = calloc(count, sizeof(double))};
   return l->u != NULL && l->f != NULL && l->r != NULL;
 }
@@ -36,7 +43,8 @@ static void residual(const level *l)
   for (size_t k = 1; k <= l->cells; k++)
     for (size_t j = 1; j <= l->cells; j++)
       for (size_t c = at(l, 1, j, k); c <= at(l, l->cells, j, k); c++)
-        l->r[c] = l->f[c] - (6 * l->u[c] - (l->u[c - x] + l->u[c + x] + l->u[c - y] + l->u[c + y] + l->u[c - z] + l->u[c + z]));
+        l->r[c] =
+          l->f[c] - (6 * l->u[c] - (l->u[c - x] + l->u[c + x] + l->u[c - y] + l->u[c + y] + l->u[c - z] + l->u[c + z]));
 }
 
 static void smooth(const level *l, int sweeps)

@@ -25,17 +25,16 @@ static const lmi_option options[] = {
   LMI_OPTION_TEXT(struct place_values, bandwidths, "bandwidth", "FAST,SLOW",
                   "of the two tiers in GB/s (default: 73,34, the testbed of SC23)"),
   LMI_OPTION_TEXT(struct place_values, latencies, "latency", "FAST,SLOW", "of the two tiers in ns (default: 111,202)"),
-  LMI_OPTION_TEXT(struct place_values, nodes, "nodes", "FAST,SLOW", "NUMA nodes of the tiers, for the plan (default: 0,1)"),
+  LMI_OPTION_TEXT(struct place_values, nodes, "nodes", "FAST,SLOW",
+                  "NUMA nodes of the tiers, for the plan (default: 0,1)"),
   LMI_OPTION_TEXT(struct place_values, plan, "plan", "FILE", "write the plan there"),
   LMI_OPTION_FLAG(struct place_values, all, "all", "every advice, not only the first 20"),
   LMI_OPTION_FLAG(struct place_values, json, "json", "print one JSON object"),
   {0}};
 
-static const char *const examples[] = {"lamina place run1",
-                                       "the fast tier holds a quarter of the footprint",
+static const char *const examples[] = {"lamina place run1", "the fast tier holds a quarter of the footprint",
                                        "lamina place run1 --capacity 4GiB --plan run1.plan",
-                                       "writes a plan for a tier of 4 GiB",
-                                       NULL};
+                                       "writes a plan for a tier of 4 GiB", NULL};
 
 /* ---- the tiers asked for ---- */
 
@@ -48,7 +47,8 @@ static bool parse_pair(const char *text, double least, double pair[TIERS])
     return false;
   memcpy(first, text, (size_t)(comma - text));
   first[comma - text] = '\0';
-  return lmi_parse_double(first, &pair[0]) && lmi_parse_double(comma + 1, &pair[1]) && pair[0] >= least && pair[1] >= least;
+  return lmi_parse_double(first, &pair[0]) && lmi_parse_double(comma + 1, &pair[1]) && pair[0] >= least &&
+         pair[1] >= least;
 }
 
 static lamina_status read_tiers(const lmi_call *call, lamina_tier_model tiers[TIERS], lamina_replay_options *replay)
@@ -56,7 +56,8 @@ static lamina_status read_tiers(const lmi_call *call, lamina_tier_model tiers[TI
   const struct place_values *values = call->values;
   double bandwidth[TIERS], latency[TIERS], node[TIERS];
   if (!parse_pair(values->bandwidths, 1e-6, bandwidth))
-    return lmi_usage_error(call, "--bandwidth %s: two numbers above 0 are needed, FAST,SLOW in GB/s", values->bandwidths);
+    return lmi_usage_error(call, "--bandwidth %s: two numbers above 0 are needed, FAST,SLOW in GB/s",
+                           values->bandwidths);
   if (!parse_pair(values->latencies, 1e-6, latency))
     return lmi_usage_error(call, "--latency %s: two numbers above 0 are needed, FAST,SLOW in ns", values->latencies);
   if (!parse_pair(values->nodes, 0, node) || node[0] > 1023 || node[1] > 1023)
@@ -111,7 +112,8 @@ static void print_replay(const lamina_profile *profile, const lamina_replay *rep
   printf("footprint %s at its peak, source %s\n", lmi_format_bytes((double)replay->peak_bytes, peak),
          lamina_profile_source_name(summary->source));
   printf("model: first touch; fast tier holds %s, slow tier the rest (%s)\n",
-         lmi_format_bytes((double)replay->resident_bytes[0], fast), lmi_format_bytes((double)replay->resident_bytes[1], slow));
+         lmi_format_bytes((double)replay->resident_bytes[0], fast),
+         lmi_format_bytes((double)replay->resident_bytes[1], slow));
   printf("slow tier: R_cap %.1f %%, R_BW %.1f %%\n\n", 100 * replay->r_cap[1], 100 * replay->r_bw[1]);
   printf("%-24s  R_access  bandwidth s  latency s  reading of the slow tier\n", "phase");
   print_phase(&replay->total);
@@ -126,8 +128,8 @@ static void print_advice(const lamina_profile *profile, const lamina_advice *adv
   size_t count;
   char bytes[32];
   const lamina_profile_object *object = &lamina_profile_objects(profile, &count)[advice->object];
-  printf("%-10s  %12s  %11.1f  %s", lamina_advice_name(advice->kind), lmi_format_bytes((double)object->page_bytes, bytes),
-         advice->lines_per_page, object->name);
+  printf("%-10s  %12s  %11.1f  %s", lamina_advice_name(advice->kind),
+         lmi_format_bytes((double)object->page_bytes, bytes), advice->lines_per_page, object->name);
   if (advice->kind == LAMINA_ADVICE_SPLIT)
     printf("; hottest %.0f %% of it", 100 * advice->fraction);
   if (advice->kind == LAMINA_ADVICE_INTERLEAVE)
@@ -152,19 +154,20 @@ static void print_plan(const lmi_call *call, const lamina_profile *profile, cons
   if (rows < plan->count)
     printf("... and %zu more (--all)\n", plan->count - rows);
   printf("\nwith it: R_access of the slow tier %.1f %% -> %.1f %%, bandwidth model %.4g s -> %.4g s\n",
-         100 * plan->before->total.r_access[1], 100 * plan->after->total.r_access[1], plan->before->total.bandwidth_seconds,
-         plan->after->total.bandwidth_seconds);
+         100 * plan->before->total.r_access[1], 100 * plan->after->total.r_access[1],
+         plan->before->total.bandwidth_seconds, plan->after->total.bandwidth_seconds);
   if (plan->is_latency_bound)
-    printf("the program waits for latency (prefetch coverage below 1 %%): the fast tier is filled with all that fits\n");
+    printf(
+      "the program waits for latency (prefetch coverage below 1 %%): the fast tier is filled with all that fits\n");
 }
 
 /* ---- JSON ---- */
 
 static json_t *phase_json(const lamina_replay_phase *phase)
 {
-  json_t *object = json_pack("{s:s, s:I, s:I, s:s}", "name", phase->name, "fast_lines", (json_int_t)phase->lines[0],
-                             "slow_lines", (json_int_t)phase->lines[1], "reading",
-                             lamina_tier_reading_name(phase->reading[1]));
+  json_t *object =
+    json_pack("{s:s, s:I, s:I, s:s}", "name", phase->name, "fast_lines", (json_int_t)phase->lines[0], "slow_lines",
+              (json_int_t)phase->lines[1], "reading", lamina_tier_reading_name(phase->reading[1]));
   json_object_set_new(object, "r_access", lmi_json_number(phase->r_access[1]));
   json_object_set_new(object, "bandwidth_seconds", lmi_json_number(phase->bandwidth_seconds));
   json_object_set_new(object, "latency_seconds", lmi_json_number(phase->latency_seconds));
@@ -185,9 +188,10 @@ static json_t *advice_json(const lamina_profile *profile, const lamina_advice *a
 {
   size_t count;
   const lamina_profile_object *object = &lamina_profile_objects(profile, &count)[advice->object];
-  json_t *made = json_pack("{s:s, s:s, s:s, s:I, s:i, s:f, s:f}", "kind", lamina_advice_name(advice->kind), "why",
-                           lamina_advice_text(advice->kind), "object", object->name, "bytes", (json_int_t)object->page_bytes,
-                           "tier", advice->tier, "fraction", advice->fraction, "lines_per_page", advice->lines_per_page);
+  json_t *made =
+    json_pack("{s:s, s:s, s:s, s:I, s:i, s:f, s:f}", "kind", lamina_advice_name(advice->kind), "why",
+              lamina_advice_text(advice->kind), "object", object->name, "bytes", (json_int_t)object->page_bytes, "tier",
+              advice->tier, "fraction", advice->fraction, "lines_per_page", advice->lines_per_page);
   if (advice->kind == LAMINA_ADVICE_INTERLEAVE)
     json_object_set_new(made, "weights", json_pack("[i, i]", advice->weights[0], advice->weights[1]));
   if (advice->kind == LAMINA_ADVICE_FREE)
@@ -200,8 +204,9 @@ static lamina_status print_plan_json(lmi_call *call, const lamina_profile *profi
   json_t *rows = json_array();
   for (size_t i = 0; i < plan->count; i++)
     json_array_append_new(rows, advice_json(profile, &plan->advice[i]));
-  return lmi_print_json(call, json_pack("{s:o, s:o, s:b, s:o}", "before", replay_json(plan->before), "after",
-                                        replay_json(plan->after), "latency_bound", plan->is_latency_bound, "advice", rows));
+  return lmi_print_json(call,
+                        json_pack("{s:o, s:o, s:b, s:o}", "before", replay_json(plan->before), "after",
+                                  replay_json(plan->after), "latency_bound", plan->is_latency_bound, "advice", rows));
 }
 
 /* ---- the command ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bandwidth-capacity scaling curve (Wahlgren et al., SC23, section 4.1): pages in descending order of accesses, and how much
- * of all accesses the first k of m hold. The sums are whole numbers; percents are made of them only when asked for. */
+/* The bandwidth-capacity scaling curve (Wahlgren et al., SC23, section 4.1): pages in descending order of accesses, and
+ * how much of all accesses the first k of m hold. The sums are whole numbers; percents are made of them only when asked
+ * for. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static bool page_count(const lamina_profile *profile, const lmi_profile_page *pa
   return true;
 }
 
-static lamina_status gather(const lamina_profile *profile, const lamina_curve_options *options, uint64_t pages_per_bin, bin *bins)
+static lamina_status gather(const lamina_profile *profile, const lamina_curve_options *options, uint64_t pages_per_bin,
+                            bin *bins)
 {
   for (size_t i = 0; i < profile->pages.count; i++) {
     const lmi_profile_page *page = &profile->pages.data[i];
@@ -90,7 +92,8 @@ static void accumulate(lamina_curve *curve)
   curve->total = curve->cumulative[curve->bins];
 }
 
-static lamina_status check_options(const lamina_profile *profile, const lamina_curve_options *options, uint64_t *pages_per_bin)
+static lamina_status check_options(const lamina_profile *profile, const lamina_curve_options *options,
+                                   uint64_t *pages_per_bin)
 {
   const uint64_t page = profile->summary.page_bytes;
   const uint64_t wanted = options->bin_bytes == 0 ? page : options->bin_bytes;
@@ -103,7 +106,8 @@ static lamina_status check_options(const lamina_profile *profile, const lamina_c
   return LAMINA_OK;
 }
 
-lamina_status lamina_profile_curve(const lamina_profile *profile, const lamina_curve_options *options, lamina_curve **curve)
+lamina_status lamina_profile_curve(const lamina_profile *profile, const lamina_curve_options *options,
+                                   lamina_curve **curve)
 {
   lamina_context *ctx = profile->ctx;
   lamina_status status = LAMINA_OK;
@@ -141,9 +145,15 @@ void lamina_curve_destroy(lamina_curve *curve)
 
 /* ---- readings ---- */
 
-uint64_t lamina_curve_bins(const lamina_curve *curve) { return curve->bins; }
+uint64_t lamina_curve_bins(const lamina_curve *curve)
+{
+  return curve->bins;
+}
 
-const uint64_t *lamina_curve_cumulative(const lamina_curve *curve) { return curve->cumulative; }
+const uint64_t *lamina_curve_cumulative(const lamina_curve *curve)
+{
+  return curve->cumulative;
+}
 
 /* Percent of the accesses in the first `percent` of the bins, along straight lines between the points. */
 static double share_of(const uint64_t *cumulative, uint64_t bins, double percent)
@@ -225,7 +235,8 @@ static double uniform(uint64_t *state)
   return ((double)(*state >> 11) + 0.5) * 0x1p-53;
 }
 
-/* A Poisson number of mean `mean`: products of uniforms where it is small, a rounded normal number where it is large. */
+/* A Poisson number of mean `mean`: products of uniforms where it is small, a rounded normal number where it is large.
+ */
 static uint64_t poisson(double mean, uint64_t *state)
 {
   if (mean > 50) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AVX-512 in a program file: Valgrind cannot run it, so it is looked for before hours are spent. Only the functions of the
- * symbol table are decoded, each from its first byte: code is then not mistaken for data, nor the other way round. */
+/* AVX-512 in a program file: Valgrind cannot run it, so it is looked for before hours are spent. Only the functions of
+ * the symbol table are decoded, each from its first byte: code is then not mistaken for data, nor the other way round.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <elf.h>
 #include <stdio.h>
@@ -59,7 +60,8 @@ static void scan_function(const image *file, const Elf64_Shdr *section, const El
                           lmi_evex_found *found)
 {
   const uint64_t offset = symbol->st_value - section->sh_addr + section->sh_offset;
-  if (symbol->st_value < section->sh_addr || offset > file->size || symbol->st_size > file->size - offset || is_dispatched(name))
+  if (symbol->st_value < section->sh_addr || offset > file->size || symbol->st_size > file->size - offset ||
+      is_dispatched(name))
     return;
   const uint64_t count = count_evex(file->bytes + offset, symbol->st_size);
   if (count > 0 && found->instructions == 0)
@@ -70,7 +72,8 @@ static void scan_function(const image *file, const Elf64_Shdr *section, const El
 /* Name of a symbol, or "" when its string table is broken. */
 static const char *name_of(const image *file, const Elf64_Shdr *strings, uint32_t offset)
 {
-  if (strings->sh_offset > file->size || strings->sh_size > file->size - strings->sh_offset || offset >= strings->sh_size)
+  if (strings->sh_offset > file->size || strings->sh_size > file->size - strings->sh_offset ||
+      offset >= strings->sh_size)
     return "";
   const char *name = (const char *)file->bytes + strings->sh_offset + offset;
   return memchr(name, '\0', strings->sh_size - offset) != NULL ? name : "";

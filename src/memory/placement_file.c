@@ -38,8 +38,8 @@ static lamina_status append_site(lamina_context *ctx, lmi_text *text, const lami
   return LAMINA_OK;
 }
 
-static lamina_status compose(const lamina_profile *profile, const lamina_plan *plan, const lamina_replay_options *options,
-                             lmi_text *text)
+static lamina_status compose(const lamina_profile *profile, const lamina_plan *plan,
+                             const lamina_replay_options *options, lmi_text *text)
 {
   lamina_context *ctx = profile->ctx;
   LMI_TRY(lmi_text_append(ctx, text, "lamina-plan 1\n"));
@@ -64,8 +64,8 @@ static bool write_whole(const char *path, const char *text)
   return fclose(file) == 0 && is_written;
 }
 
-lamina_status lamina_plan_write(const lamina_profile *profile, const lamina_plan *plan, const lamina_replay_options *options,
-                                const char *path)
+lamina_status lamina_plan_write(const lamina_profile *profile, const lamina_plan *plan,
+                                const lamina_replay_options *options, const char *path)
 {
   lamina_context *ctx = profile->ctx;
   lamina_status status = LAMINA_OK;

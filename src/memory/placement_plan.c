@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What should move: a greedy knapsack over objects and time. Objects are taken by lines per page, hottest first, as long as the
- * fast tier has room at every moment of their lives and its share of the traffic is below its share of the bandwidth. The first
- * that does not fit whole is split; page by page that is the optimum of the relaxed problem, object by object it is near it. */
+/* What should move: a greedy knapsack over objects and time. Objects are taken by lines per page, hottest first, as
+ * long as the fast tier has room at every moment of their lives and its share of the traffic is below its share of the
+ * bandwidth. The first that does not fit whole is split; page by page that is the optimum of the relaxed problem,
+ * object by object it is near it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +14,25 @@
 enum { MOMENTS = 256, CANDIDATES_MAX = 1024, WEIGHT_MAX = 8 };
 static const double LEAST_SPLIT = 0.02, LEAST_ROOM = 0.01, LATENCY_COVERAGE = 0.01, IDLE_PERCENT = 10;
 
-#define NAME_CASE(name, value, text, description)                                                  \
-  case name:                                                                                       \
+#define TEXT_CASE(name, text) \
+  case name:                  \
     return text;
-#define TEXT_CASE(name, value, text, description)                                                  \
-  case name:                                                                                       \
-    return description;
+#define NAME_OF(name, value, text, description) TEXT_CASE(name, text)
+#define DESCRIPTION_OF(name, value, text, description) TEXT_CASE(name, description)
 
 const char *lamina_advice_name(lamina_advice_kind kind)
 {
   switch (kind) {
-    LAMINA_ADVICE_LIST(NAME_CASE)
-  default:
-    return NULL;
+    LAMINA_ADVICE_LIST(NAME_OF)
+  default: return NULL;
   }
 }
 
 const char *lamina_advice_text(lamina_advice_kind kind)
 {
   switch (kind) {
-    LAMINA_ADVICE_LIST(TEXT_CASE)
-  default:
-    return NULL;
+    LAMINA_ADVICE_LIST(DESCRIPTION_OF)
+  default: return NULL;
   }
 }
 
@@ -120,7 +118,8 @@ static void gather(planner *p)
   for (size_t i = 0; i < p->profile->pages.count; i++)
     add_page(p, &p->profile->pages.data[i]);
   for (size_t i = 0; i < p->candidate_count; i++)
-    p->candidates[i].density = p->candidates[i].pages > 0 ? (double)p->candidates[i].lines / (double)p->candidates[i].pages : 0;
+    p->candidates[i].density =
+      p->candidates[i].pages > 0 ? (double)p->candidates[i].lines / (double)p->candidates[i].pages : 0;
 }
 
 static int compare_density(const void *a, const void *b)
@@ -145,11 +144,11 @@ static double part_that_fits(const planner *p, const candidate *c)
   return part;
 }
 
-static void take(planner *p, candidate *c, double part)
+static void take(planner *p, candidate *c, double part, int rest)
 {
   for (size_t moment = 0; moment < MOMENTS; moment++)
     p->used[moment] += part * c->live[moment];
-  p->places[c->object] = (lamina_object_placement){.tier = 0, .fraction = part};
+  p->places[c->object] = (lamina_object_placement){.tier = 0, .rest = rest, .fraction = part};
   p->placed_lines += part * (double)c->lines; /* at least: its hottest pages come first */
   c->is_placed = true;
 }
@@ -198,13 +197,16 @@ static void consider(planner *p, candidate *c)
     advice.kind = LAMINA_ADVICE_SPLIT;
     advice.fraction = fits;
   }
-  take(p, c, advice.fraction);
+  take(p, c, advice.fraction, advice.kind == LAMINA_ADVICE_INTERLEAVE ? 1 : -1);
   advise(p, advice, c);
 }
 
 /* ---- what should make room ---- */
 
-static bool is_large(const planner *p, const candidate *c) { return (double)c->pages >= LEAST_ROOM * p->room; }
+static bool is_large(const planner *p, const candidate *c)
+{
+  return (double)c->pages >= LEAST_ROOM * p->room;
+}
 
 /* Cold objects that were touched before a hot one are what first touch puts in its place. */
 static void move_cold_away(planner *p)
@@ -217,7 +219,7 @@ static void move_cold_away(planner *p)
     const candidate *c = &p->candidates[i];
     if (c->is_placed || !is_large(p, c) || c->first_touch >= latest_hot)
       continue;
-    p->places[c->object] = (lamina_object_placement){.tier = 1, .fraction = 1};
+    p->places[c->object] = (lamina_object_placement){.tier = 1, .rest = -1, .fraction = 1};
     advise(p, (lamina_advice){.kind = LAMINA_ADVICE_SLOW, .tier = 1, .fraction = 1}, c);
   }
 }
@@ -243,7 +245,9 @@ static void advise_freeing(planner *p)
     const double released = object->last_release == LAMINA_UNCOUNTED ? end : (double)object->last_release;
     const double idle = 100 * (released - (double)object->last_use) / end;
     if (can_be_freed && is_large(p, c) && idle >= IDLE_PERCENT)
-      advise(p, (lamina_advice){.kind = LAMINA_ADVICE_FREE, .fraction = 1, .last_use_percent = 100 * (double)object->last_use / end},
+      advise(p,
+             (lamina_advice){
+               .kind = LAMINA_ADVICE_FREE, .fraction = 1, .last_use_percent = 100 * (double)object->last_use / end},
              c);
   }
 }
@@ -285,7 +289,8 @@ static lamina_status fill(planner *p)
   return lamina_profile_replay(profile, &after, &p->plan->after);
 }
 
-lamina_status lamina_profile_plan(const lamina_profile *profile, const lamina_replay_options *options, lamina_plan **plan)
+lamina_status lamina_profile_plan(const lamina_profile *profile, const lamina_replay_options *options,
+                                  lamina_plan **plan)
 {
   lamina_context *ctx = profile->ctx;
   planner p = {.profile = profile, .options = options};

@@ -5,8 +5,8 @@
 
 #include "profile_store.h"
 
-#define COUNT_CASE(name, value, text)                                                              \
-  case name:                                                                                       \
+#define COUNT_CASE(name, value, text) \
+  case name:                          \
     return text;
 #define NAME_CASE(name, value, text, description) COUNT_CASE(name, value, text)
 
@@ -14,8 +14,7 @@ const char *lamina_count_name(lamina_count count)
 {
   switch (count) {
     LAMINA_COUNT_LIST(COUNT_CASE)
-  default:
-    return NULL;
+  default: return NULL;
   }
 }
 
@@ -23,8 +22,7 @@ const char *lamina_profile_source_name(lamina_profile_source source)
 {
   switch (source) {
     LAMINA_PROFILE_SOURCE_LIST(NAME_CASE)
-  default:
-    return NULL;
+  default: return NULL;
   }
 }
 
@@ -32,8 +30,7 @@ const char *lamina_object_kind_name(lamina_object_kind kind)
 {
   switch (kind) {
     LAMINA_OBJECT_KIND_LIST(NAME_CASE)
-  default:
-    return NULL;
+  default: return NULL;
   }
 }
 

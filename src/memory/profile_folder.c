@@ -40,7 +40,10 @@ static lamina_status add_path(lamina_context *ctx, path_list *list, const char *
   return LAMINA_OK;
 }
 
-static int compare_paths(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare_paths(const void *a, const void *b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* In the order of their names, so that a folder always gives the same profile. */
 static lamina_status list_profiles(lamina_context *ctx, const char *folder, path_list *list)
@@ -49,7 +52,8 @@ static lamina_status list_profiles(lamina_context *ctx, const char *folder, path
   DIR *open_folder = opendir(folder);
   if (open_folder == NULL)
     return lmi_fail_errno(ctx, LAMINA_ERROR_FILE, errno, "%s: cannot be opened", folder);
-  for (const struct dirent *entry = readdir(open_folder); entry != NULL && status == LAMINA_OK; entry = readdir(open_folder))
+  for (const struct dirent *entry = readdir(open_folder); entry != NULL && status == LAMINA_OK;
+       entry = readdir(open_folder))
     if (has_suffix(entry->d_name))
       status = add_path(ctx, list, folder, entry->d_name);
   closedir(open_folder);
@@ -113,10 +117,11 @@ static lamina_status read_folder(lamina_context *ctx, const char *folder, lamina
   if (*profile == NULL && files.count > 0)
     status = lmi_fail(ctx, LAMINA_ERROR_CASE, "%s", files.sentence);
   else if (*profile == NULL)
-    status = lmi_fail(ctx, LAMINA_ERROR_FILE, "%s: no *%s in this folder: record one with 'lamina record -o %s -- CMD'", folder,
-                      SUFFIX, folder);
+    status = lmi_fail(ctx, LAMINA_ERROR_FILE, "%s: no *%s in this folder: record one with 'lamina record -o %s -- CMD'",
+                      folder, SUFFIX, folder);
   else if (files.count > 0)
-    status = lmi_memory_profile_add_remark(*profile, "%zu of %zu profiles skipped; %s", files.count, list.count, files.sentence);
+    status = lmi_memory_profile_add_remark(*profile, "%zu of %zu profiles skipped; %s", files.count, list.count,
+                                           files.sentence);
 cleanup:
   lmi_free(ctx, files.sentence);
   free_paths(ctx, &list);
@@ -140,7 +145,10 @@ static int compare_heat(const void *a, const void *b)
   return x->index < y->index ? -1 : 1;
 }
 
-static uint64_t known_or_zero(uint64_t value) { return value == LAMINA_UNCOUNTED ? 0 : value; }
+static uint64_t known_or_zero(uint64_t value)
+{
+  return value == LAMINA_UNCOUNTED ? 0 : value;
+}
 
 lamina_status lmi_memory_profile_sort_objects(lamina_profile *profile)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several processes as one profile: phases of one name, objects of one site and slices of one length are put together; pages
- * stay apart, since address spaces are. */
+/* Several processes as one profile: phases of one name, objects of one site and slices of one length are put together;
+ * pages stay apart, since address spaces are. */
 #include <string.h>
 
 #include "profile_store.h"
@@ -20,7 +20,10 @@ static uint64_t add_known(uint64_t a, uint64_t b)
   return a == LAMINA_UNCOUNTED ? b : b == LAMINA_UNCOUNTED ? a : a + b;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
 
 static void add_object(lamina_profile_object *sum, const lamina_profile_object *term, uint64_t slice_count)
 {
@@ -50,8 +53,8 @@ static void regroup(const lamina_profile_summary *from, const lamina_profile_sum
   }
 }
 
-static lamina_status merge_object(lamina_profile *profile, const lamina_profile *other, const lamina_profile_object *object,
-                                  uint64_t *slices, uint32_t *place)
+static lamina_status merge_object(lamina_profile *profile, const lamina_profile *other,
+                                  const lamina_profile_object *object, uint64_t *slices, uint32_t *place)
 {
   const lamina_profile_summary *summary = &profile->summary;
   lamina_profile_object term = *object;

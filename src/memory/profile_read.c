@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the text form of a profile: docs/dev/memory-profile-format.md. The file comes from elsewhere: every number is checked
- * before it is used as an index, and a file that does not end as it says it should is refused. */
+/* Reads the text form of a profile: docs/dev/memory-profile-format.md. The file comes from elsewhere: every number is
+ * checked before it is used as an index, and a file that does not end as it says it should is refused. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
@@ -159,19 +159,25 @@ static lamina_status read_source(reader *in)
 {
   const char *name = NULL;
   LMI_TRY(read_text(in, &name));
-#define SOURCE(enumerator, value, text, description)                                               \
-  if (strcmp(name, text) == 0) {                                                                   \
-    in->profile->summary.source = enumerator;                                                      \
-    return LAMINA_OK;                                                                              \
+#define SOURCE(enumerator, value, text, description) \
+  if (strcmp(name, text) == 0) {                     \
+    in->profile->summary.source = enumerator;        \
+    return LAMINA_OK;                                \
   }
   LAMINA_PROFILE_SOURCE_LIST(SOURCE)
 #undef SOURCE
   return wrong(in, "unknown source: is the profile from a newer version?");
 }
 
-static lamina_status read_period(reader *in) { return read_count(in, &in->profile->summary.sample_period); }
+static lamina_status read_period(reader *in)
+{
+  return read_count(in, &in->profile->summary.sample_period);
+}
 
-static lamina_status read_samples(reader *in) { return read_count(in, &in->profile->summary.sample_count); }
+static lamina_status read_samples(reader *in)
+{
+  return read_count(in, &in->profile->summary.sample_count);
+}
 
 static lamina_status read_page_bytes(reader *in)
 {
@@ -303,8 +309,9 @@ static lamina_status read_object(reader *in)
   LMI_TRY(read_text(in, &kind));
   if (!find_kind(kind, &object->kind))
     return wrong(in, "unknown kind of object: is the profile from a newer version?");
-  uint64_t *const numbers[] = {&object->blocks,   &object->bytes_total,  &object->bytes_peak, &object->first_time, &object->last_use,
-                               &object->last_release, &object->accesses, &object->misses,     &object->writebacks};
+  uint64_t *const numbers[] = {&object->blocks,     &object->bytes_total, &object->bytes_peak,
+                               &object->first_time, &object->last_use,    &object->last_release,
+                               &object->accesses,   &object->misses,      &object->writebacks};
   for (size_t i = 0; i < LMI_COUNT(numbers); i++)
     LMI_TRY(read_count(in, numbers[i]));
   in->has_object = true;
@@ -461,8 +468,8 @@ static lamina_status read_line(reader *in)
   for (size_t i = 0; i < LMI_COUNT(records); i++)
     if (strcmp(keyword, records[i].keyword) == 0)
       return records[i].read(in);
-  return lmi_memory_profile_add_remark(in->profile, "%s: records '%.40s' are not known to this version and were skipped",
-                                       in->path, keyword);
+  return lmi_memory_profile_add_remark(
+    in->profile, "%s: records '%.40s' are not known to this version and were skipped", in->path, keyword);
 }
 
 /* Cuts the next line out of the text; false at the end, or when the last line lacks its newline. */
@@ -485,8 +492,9 @@ static lamina_status read_version(reader *in)
   if (keyword == NULL || strcmp(keyword, "lamina-profile") != 0 || !parse_number(next_field(in), 10, &version))
     return wrong(in, "not a profile: the first line must be 'lamina-profile 1'");
   if (version > 1)
-    return lmi_fail(in->ctx, LAMINA_ERROR_CASE, "%s: profile of version %llu; this program reads version 1: use a newer lamina",
-                    in->path, (unsigned long long)version);
+    return lmi_fail(in->ctx, LAMINA_ERROR_CASE,
+                    "%s: profile of version %llu; this program reads version 1: use a newer lamina", in->path,
+                    (unsigned long long)version);
   return LAMINA_OK;
 }
 
@@ -500,8 +508,8 @@ static lamina_status parse(reader *in)
     LMI_TRY(read_line(in));
   if (!in->has_end)
     return lmi_fail(in->ctx, LAMINA_ERROR_CASE,
-                    "%s: truncated after line %llu: the program that wrote it was stopped, or the disk was full", in->path,
-                    (unsigned long long)in->line_number);
+                    "%s: truncated after line %llu: the program that wrote it was stopped, or the disk was full",
+                    in->path, (unsigned long long)in->line_number);
   if (cursor != in->end)
     return wrong(in, "there is something behind the end of the profile");
   return LAMINA_OK;

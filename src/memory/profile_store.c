@@ -21,8 +21,8 @@ static lamina_status grow(lamina_context *ctx, void **data, size_t *capacity, si
   return LAMINA_OK;
 }
 
-#define GROW(profile, array)                                                                       \
-  grow((profile)->ctx, (void **)&(profile)->array.data, &(profile)->array.capacity, (profile)->array.count,                \
+#define GROW(profile, array)                                                                                \
+  grow((profile)->ctx, (void **)&(profile)->array.data, &(profile)->array.capacity, (profile)->array.count, \
        sizeof *(profile)->array.data)
 
 lamina_status lmi_memory_profile_keep(lamina_profile *profile, const char *text, const char **kept)
@@ -63,8 +63,8 @@ lamina_status lmi_memory_profile_create(lamina_context *ctx, lamina_profile_sour
   *profile = NULL;
   LMI_TRY(LMI_ALLOC(ctx, 1, &made));
   made->ctx = ctx;
-  made->summary = (lamina_profile_summary){
-    .source = source, .sample_count = LAMINA_UNCOUNTED, .page_bytes = 4096, .model = ""};
+  made->summary =
+    (lamina_profile_summary){.source = source, .sample_count = LAMINA_UNCOUNTED, .page_bytes = 4096, .model = ""};
   LMI_TRY_GOTO(status, add_first_entries(made), cleanup);
   *profile = made;
   return LAMINA_OK;
@@ -82,9 +82,10 @@ void lamina_profile_destroy(lamina_profile *profile)
     lmi_free(ctx, profile->strings.data[i]);
   for (size_t i = 0; i < profile->blocks.count; i++)
     lmi_free(ctx, profile->blocks.data[i]);
-  void *const arrays[] = {profile->processes.data, profile->threads.data, profile->phases.data,  profile->objects.data,
-                          profile->footprint.data, (void *)profile->remarks.data, profile->pages.data,
-                          profile->counts.data,    profile->strings.data, profile->blocks.data};
+  void *const arrays[] = {profile->processes.data, profile->threads.data,   profile->phases.data,
+                          profile->objects.data,   profile->footprint.data, (void *)profile->remarks.data,
+                          profile->pages.data,     profile->counts.data,    profile->strings.data,
+                          profile->blocks.data};
   for (size_t i = 0; i < LMI_COUNT(arrays); i++)
     lmi_free(ctx, arrays[i]);
   lmi_free(ctx, profile);
@@ -92,7 +93,8 @@ void lamina_profile_destroy(lamina_profile *profile)
 
 /* ---- adding ---- */
 
-lamina_status lmi_memory_profile_add_process(lamina_profile *profile, const lamina_profile_process *process, size_t *index)
+lamina_status lmi_memory_profile_add_process(lamina_profile *profile, const lamina_profile_process *process,
+                                             size_t *index)
 {
   lamina_profile_process added = *process;
   LMI_REQUIRE(profile->ctx, profile->processes.count < INT16_MAX, LAMINA_ERROR_ARGUMENT,
@@ -230,7 +232,10 @@ lamina_status lmi_memory_profile_add_page_counts(lamina_profile *profile, const 
 
 /* ---- views ---- */
 
-const lamina_profile_summary *lamina_profile_get_summary(const lamina_profile *profile) { return &profile->summary; }
+const lamina_profile_summary *lamina_profile_get_summary(const lamina_profile *profile)
+{
+  return &profile->summary;
+}
 
 const lamina_profile_process *lamina_profile_processes(const lamina_profile *profile, size_t *count)
 {

@@ -19,26 +19,26 @@
 /* One page during one life (a page released and taken by another object appears again). Its counts follow, one record a
  * phase in which it was used. */
 typedef struct lmi_profile_page {
-  uint64_t number;  /* address / page_bytes */
-  uint64_t touched; /* place in the order of first touches and releases of its process; 0: unknown */
+  uint64_t number;   /* address / page_bytes */
+  uint64_t touched;  /* place in the order of first touches and releases of its process; 0: unknown */
   uint64_t released; /* 0: at the end of the program */
   uint32_t object;
   int16_t process;
-  int16_t tier; /* -1: not known */
+  int16_t tier;                      /* -1: not known */
   uint32_t first_count, count_count; /* its records in `counts` */
 } lmi_profile_page;
 
 typedef struct lmi_profile_page_counts {
   uint32_t phase;
-  uint32_t writebacks; /* lines to memory; UINT32_MAX: uncounted */
+  uint32_t writebacks;       /* lines to memory; UINT32_MAX: uncounted */
   uint64_t accesses, misses; /* samples or events; LAMINA_UNCOUNTED where the source has none */
 } lmi_profile_page_counts;
 
 /* A growing array: `data` holds `count` elements. */
-#define LMI_PROFILE_ARRAY(type)                                                                    \
-  struct {                                                                                         \
-    type *data;                                                                                    \
-    size_t count, capacity;                                                                        \
+#define LMI_PROFILE_ARRAY(type) \
+  struct {                      \
+    type *data;                 \
+    size_t count, capacity;     \
   }
 
 struct lamina_profile {
@@ -66,15 +66,17 @@ lamina_counts lmi_counts_none(void);
 void lmi_counts_add(lamina_counts *sum, const lamina_counts *term);
 
 /* Each copies the record and its texts; `index` (may be NULL) is where it lies. */
-LAMINA_NODISCARD lamina_status lmi_memory_profile_add_process(lamina_profile *profile, const lamina_profile_process *process,
-                                                              size_t *index);
-LAMINA_NODISCARD lamina_status lmi_memory_profile_add_thread(lamina_profile *profile, const lamina_profile_thread *thread);
+LAMINA_NODISCARD lamina_status lmi_memory_profile_add_process(lamina_profile *profile,
+                                                              const lamina_profile_process *process, size_t *index);
+LAMINA_NODISCARD lamina_status lmi_memory_profile_add_thread(lamina_profile *profile,
+                                                             const lamina_profile_thread *thread);
 /* A phase of a name that is there already is that one: its counts are added. */
 LAMINA_NODISCARD lamina_status lmi_memory_profile_add_phase(lamina_profile *profile, const lamina_profile_phase *phase,
                                                             size_t *index);
-LAMINA_NODISCARD lamina_status lmi_memory_profile_add_object(lamina_profile *profile, const lamina_profile_object *object,
-                                                             size_t *index);
-LAMINA_NODISCARD lamina_status lmi_memory_profile_add_footprint(lamina_profile *profile, const lamina_footprint_point *point);
+LAMINA_NODISCARD lamina_status lmi_memory_profile_add_object(lamina_profile *profile,
+                                                             const lamina_profile_object *object, size_t *index);
+LAMINA_NODISCARD lamina_status lmi_memory_profile_add_footprint(lamina_profile *profile,
+                                                                const lamina_footprint_point *point);
 LAMINA_NODISCARD lamina_status lmi_memory_profile_add_remark(lamina_profile *profile, const char *format, ...)
   LMI_PRINTF(2, 3);
 LAMINA_NODISCARD lamina_status lmi_memory_profile_add_page(lamina_profile *profile, const lmi_profile_page *page);
@@ -91,7 +93,8 @@ LAMINA_NODISCARD lamina_status lmi_memory_profile_sort_objects(lamina_profile *p
 /* Writes the text form (docs/dev/memory-profile-format.md) under a temporary name, then renames it. */
 LAMINA_NODISCARD lamina_status lmi_memory_profile_write(const lamina_profile *profile, const char *path);
 /* One file. Errors as lamina_profile_read. */
-LAMINA_NODISCARD lamina_status lmi_memory_profile_read_file(lamina_context *ctx, const char *path, lamina_profile **profile);
+LAMINA_NODISCARD lamina_status lmi_memory_profile_read_file(lamina_context *ctx, const char *path,
+                                                            lamina_profile **profile);
 
 /* A copy of `text` that lives as long as the profile. */
 LAMINA_NODISCARD lamina_status lmi_memory_profile_keep(lamina_profile *profile, const char *text, const char **kept);

@@ -86,7 +86,8 @@ static void put_head(writer *out, const lamina_profile *profile)
   put(out, "model ");
   put_text(out, summary->model);
   end_line(out);
-  put(out, "slices %llu %llu", (unsigned long long)summary->slice_count, (unsigned long long)summary->slice_instructions);
+  put(out, "slices %llu %llu", (unsigned long long)summary->slice_count,
+      (unsigned long long)summary->slice_instructions);
   end_line(out);
   put(out, "tiers %d", summary->tier_count);
   end_line(out);
@@ -109,8 +110,9 @@ static void put_phase(writer *out, const lamina_profile_phase *phase, int tier_c
 
 static void put_object(writer *out, const lamina_profile_object *object, uint64_t slice_count)
 {
-  const uint64_t numbers[] = {object->blocks,   object->bytes_total,  object->bytes_peak, object->first_time, object->last_use,
-                              object->last_release, object->accesses, object->misses,     object->writebacks};
+  const uint64_t numbers[] = {object->blocks,     object->bytes_total, object->bytes_peak,
+                              object->first_time, object->last_use,    object->last_release,
+                              object->accesses,   object->misses,      object->writebacks};
   put(out, "object %s", lamina_object_kind_name(object->kind));
   for (size_t i = 0; i < LMI_COUNT(numbers); i++)
     put_number(out, numbers[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tier emulation: pages are put into tiers in the order of their first touches, as Linux's first-touch policy with a full node
- * would, and each tier's traffic is summed phase by phase. */
+/* Tier emulation: pages are put into tiers in the order of their first touches, as Linux's first-touch policy with a
+ * full node would, and each tier's traffic is summed phase by phase. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,28 +11,25 @@
 enum { LINE_BYTES = 64, ANY = -1 };
 static const double TOLERANCE = 0.05, DEFAULT_OUTSTANDING = 10;
 
-#define NAME_CASE(name, value, text, description)                                                  \
-  case name:                                                                                       \
+#define TEXT_CASE(name, text) \
+  case name:                  \
     return text;
-#define TEXT_CASE(name, value, text, description)                                                  \
-  case name:                                                                                       \
-    return description;
+#define NAME_OF(name, value, text, description) TEXT_CASE(name, text)
+#define DESCRIPTION_OF(name, value, text, description) TEXT_CASE(name, description)
 
 const char *lamina_tier_reading_name(lamina_tier_reading reading)
 {
   switch (reading) {
-    LAMINA_TIER_READING_LIST(NAME_CASE)
-  default:
-    return NULL;
+    LAMINA_TIER_READING_LIST(NAME_OF)
+  default: return NULL;
   }
 }
 
 const char *lamina_tier_reading_text(lamina_tier_reading reading)
 {
   switch (reading) {
-    LAMINA_TIER_READING_LIST(TEXT_CASE)
-  default:
-    return NULL;
+    LAMINA_TIER_READING_LIST(DESCRIPTION_OF)
+  default: return NULL;
   }
 }
 
@@ -186,8 +183,11 @@ static void fix_object(run *r, const heat *pages, size_t count)
   if (place->tier < 0 || place->tier >= r->options->tier_count)
     return;
   const size_t fixed = (size_t)(place->fraction * (double)count + 0.5);
-  for (size_t i = 0; i < fixed && i < count; i++) {
-    r->tier[pages[i].page] = (int8_t)place->tier;
+  for (size_t i = 0; i < count; i++) {
+    const int tier = i < fixed ? place->tier : place->rest;
+    if (tier < 0 || tier >= r->options->tier_count)
+      break;
+    r->tier[pages[i].page] = (int8_t)tier;
     r->is_fixed[pages[i].page] = true;
   }
 }
@@ -339,7 +339,8 @@ static void finish(run *r, const uint64_t *object_lines)
   }
 }
 
-static lamina_status allocate_result(const lamina_profile *profile, const lamina_replay_options *options, lamina_replay *result)
+static lamina_status allocate_result(const lamina_profile *profile, const lamina_replay_options *options,
+                                     lamina_replay *result)
 {
   result->phase_count = profile->phases.count;
   result->total.name = "(all)";
@@ -374,7 +375,8 @@ cleanup:
   return status;
 }
 
-lamina_status lamina_profile_replay(const lamina_profile *profile, const lamina_replay_options *options, lamina_replay **result)
+lamina_status lamina_profile_replay(const lamina_profile *profile, const lamina_replay_options *options,
+                                    lamina_replay **result)
 {
   lamina_context *ctx = profile->ctx;
   run r = {.profile = profile, .options = options};

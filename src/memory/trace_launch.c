@@ -59,7 +59,8 @@ bool lmi_trace_is_available(char *reason, size_t size)
   if (!find_program("valgrind", path, sizeof path))
     why = "valgrind is not installed (Debian: apt-get install valgrind)";
   else if (tool_folder() == NULL)
-    why = "this lamina was built without its tracer (valgrind's headers were missing then): install valgrind and build again, "
+    why = "this lamina was built without its tracer (valgrind's headers were missing then): install valgrind and build "
+          "again, "
           "or set LAMINA_TRACER to the folder that holds lamina-amd64-linux";
   if (size > 0)
     snprintf(reason, size, "%s", why != NULL ? why : "");
@@ -116,8 +117,8 @@ typedef struct level {
 } level;
 
 /* "--l1=49152,12" into `option`, and a few words for people into `words`. */
-static void choose_cache(const lmi_trace_options *options, const level *which, char *option, size_t option_size, char *words,
-                         size_t words_size)
+static void choose_cache(const lmi_trace_options *options, const level *which, char *option, size_t option_size,
+                         char *words, size_t words_size)
 {
   const char *root = options->root != NULL ? options->root : "";
   char size[32];
@@ -135,7 +136,8 @@ static void choose_cache(const lmi_trace_options *options, const level *which, c
     why = "assumed: the machine claims more than 64 MiB, as virtual machines do";
   }
   const cache used = fit(found);
-  snprintf(option, option_size, "--%s=%llu,%llu", which->option, (unsigned long long)used.bytes, (unsigned long long)used.ways);
+  snprintf(option, option_size, "--%s=%llu,%llu", which->option, (unsigned long long)used.bytes,
+           (unsigned long long)used.ways);
   snprintf(words, words_size, "%s %s (%s)", which->name, lmi_format_bytes((double)used.bytes, size), why);
 }
 
@@ -154,9 +156,11 @@ static lamina_status check_program(lamina_context *ctx, const char *name, lmi_tr
     return lmi_fail(ctx, LAMINA_UNAVAILABLE,
                     "%s holds %llu AVX-512 instructions (the first in %s), which Valgrind cannot run: build it with "
                     "-mno-avx512f, or use --source clock",
-                    path, (unsigned long long)found.instructions, found.function[0] != '\0' ? found.function : "an unnamed part");
+                    path, (unsigned long long)found.instructions,
+                    found.function[0] != '\0' ? found.function : "an unnamed part");
   if (access(path, R_OK) != 0)
-    snprintf(launch->warning, sizeof launch->warning, "%.400s cannot be read: whether it needs AVX-512 is not known", path);
+    snprintf(launch->warning, sizeof launch->warning, "%.400s cannot be read: whether it needs AVX-512 is not known",
+             path);
   return LAMINA_OK;
 }
 
@@ -171,9 +175,13 @@ static lamina_status build_command(lamina_context *ctx, const lmi_trace_options 
   const level levels[CACHES] = {{"l1", "L1", options->l1, 1, {48 << 10, 12}},
                                 {"l2", "L2", options->l2, 2, {2 << 20, 16}},
                                 {"llc", "LLC", options->llc, 3, {32 << 20, 16}}};
-  /* Fair turns: what threads share in the last-level cache must not hang on the mood of the scheduler. The synonym also finds
-   * the malloc of a static program. */
-  const char *const fixed[] = {"valgrind", "--tool=lamina", "-q", "--fair-sched=yes", "--trace-children=yes",
+  /* Fair turns: what threads share in the last-level cache must not hang on the mood of the scheduler. The synonym also
+   * finds the malloc of a static program. */
+  const char *const fixed[] = {"valgrind",
+                               "--tool=lamina",
+                               "-q",
+                               "--fair-sched=yes",
+                               "--trace-children=yes",
                                "--read-inline-info=yes",
                                "--soname-synonyms=somalloc=NONE"};
   char text[4200], words[CACHES][96];
@@ -188,7 +196,8 @@ static lamina_status build_command(lamina_context *ctx, const lmi_trace_options 
   }
   snprintf(launch->caches, sizeof launch->caches, "%s, %s, %s", words[0], words[1], words[2]);
   LMI_TRY(append(ctx, launch, &count, options->no_stream_prefetch ? "--stream-prefetch=no" : "--stream-prefetch=yes"));
-  LMI_TRY(append(ctx, launch, &count, options->no_adjacent_prefetch ? "--adjacent-prefetch=no" : "--adjacent-prefetch=yes"));
+  LMI_TRY(
+    append(ctx, launch, &count, options->no_adjacent_prefetch ? "--adjacent-prefetch=no" : "--adjacent-prefetch=yes"));
   LMI_TRY(append(ctx, launch, &count, "--"));
   LMI_ASSERT(count <= FIXED_MOST);
   for (size_t i = 0; command[i] != NULL; i++)
@@ -205,7 +214,8 @@ lamina_status lmi_trace_prepare(lamina_context *ctx, const lmi_trace_options *op
   *launch = (lmi_trace_launch){.variable = "VALGRIND_LIB"};
   LMI_REQUIRE(ctx, command[0] != NULL, LAMINA_ERROR_ARGUMENT, "no program to trace");
   LMI_REQUIRE(ctx, lmi_trace_is_available(reason, sizeof reason), LAMINA_UNAVAILABLE, "%s", reason);
-  LMI_REQUIRE(ctx, strlen(options->folder) < 4096, LAMINA_ERROR_ARGUMENT, "the name of the folder is longer than 4096 bytes");
+  LMI_REQUIRE(ctx, strlen(options->folder) < 4096, LAMINA_ERROR_ARGUMENT,
+              "the name of the folder is longer than 4096 bytes");
   LMI_TRY(check_program(ctx, command[0], launch));
   while (command[length] != NULL)
     length++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How to run a program under the exact tracer (tracer/, a Valgrind tool): the command line, the environment, the caches to
- * model, and whether the program can run there at all.
+/* How to run a program under the exact tracer (tracer/, a Valgrind tool): the command line, the environment, the caches
+ * to model, and whether the program can run there at all.
  *
  *   lmi_trace_launch launch;
  *   LMI_TRY(lmi_trace_prepare(ctx, &(lmi_trace_options){.folder = folder}, argv, &launch));
@@ -15,8 +15,8 @@
 
 /* Zero is the default of every field but the folder. */
 typedef struct lmi_trace_options {
-  const char *folder;       /* absolute, exists */
-  const char *root;         /* prefix of /sys; NULL: the live machine */
+  const char *folder;        /* absolute, exists */
+  const char *root;          /* prefix of /sys; NULL: the live machine */
   const char *l1, *l2, *llc; /* "SIZE,WAYS" (48K,12), l2 also "none"; NULL: this machine's */
   bool no_stream_prefetch, no_adjacent_prefetch;
 } lmi_trace_options;
@@ -37,8 +37,8 @@ void lmi_trace_launch_free(lamina_context *ctx, lmi_trace_launch *launch);
 /* true when the tracer could be used here; else `reason` (of `size` bytes) says what is missing and how to get it. */
 bool lmi_trace_is_available(char *reason, size_t size);
 
-/* Looks for AVX-512 (EVEX) instructions in the functions of an x86-64 program file. Functions that are chosen by what the
- * processor offers (their names say so: _evex, avx512) do not count: under Valgrind they are not chosen. */
+/* Looks for AVX-512 (EVEX) instructions in the functions of an x86-64 program file. Functions that are chosen by what
+ * the processor offers (their names say so: _evex, avx512) do not count: under Valgrind they are not chosen. */
 typedef struct lmi_evex_found {
   uint64_t instructions;
   char function[128]; /* of the first one; "" when it has no symbol */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a traced program may do to its tracer: one kind of trouble for each word. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NUMBERS = 65536, CHILDREN = 40, BLOCKS = 100000, JUMPS = 200, MAPPED_BYTES = 4 << 20 };
+
+static const char *program;
+static double numbers[NUMBERS];
+static volatile double sink;
+static volatile sig_atomic_t alarms;
+static sigjmp_buf back;
+
+/* NUMBERS stores, NUMBERS loads, NUMBERS additions. */
+static int sum_numbers(void)
+{
+  double sum = 0;
+  for (int i = 0; i < NUMBERS; i++)
+    numbers[i] = i;
+  __asm__ volatile("" : : "r"(numbers) : "memory");
+  for (int i = 0; i < NUMBERS; i++)
+    sum += numbers[i];
+  sink = sum;
+  return 0;
+}
+
+static int crash(void)
+{
+  (void)sum_numbers();
+  *(volatile int *)(uintptr_t)8 = 1;
+  return 0;
+}
+
+static int fork_children(void)
+{
+  int failures = 0, status;
+  for (int i = 0; i < CHILDREN; i++) {
+    const pid_t child = fork();
+    if (child == 0)
+      _exit(sum_numbers());
+    failures += child < 0 || waitpid(child, &status, 0) != child || status != 0;
+  }
+  return failures != 0;
+}
+
+static void on_fault(int signal)
+{
+  (void)signal;
+  siglongjmp(back, 1);
+}
+
+static int jump_out_of_handlers(void)
+{
+  volatile int jumps = 0;
+  signal(SIGSEGV, on_fault);
+  if (sigsetjmp(back, 1) != 0)
+    jumps++;
+  if (jumps < JUMPS)
+    *(volatile int *)(uintptr_t)8 = 1;
+  return sum_numbers();
+}
+
+static void on_alarm(int signal)
+{
+  (void)signal;
+  alarms++;
+}
+
+static int take_signals(void)
+{
+  const struct itimerval often = {.it_interval = {.tv_usec = 1000}, .it_value = {.tv_usec = 1000}};
+  signal(SIGALRM, on_alarm);
+  setitimer(ITIMER_REAL, &often, NULL);
+  while (alarms < 20)
+    (void)sum_numbers();
+  return 0;
+}
+
+/* Two sites whose blocks lie in turn on the same pages. */
+static int allocate_small_blocks(void)
+{
+  static char *one[BLOCKS], *other[BLOCKS];
+  for (int i = 0; i < BLOCKS; i++) {
+    one[i] = malloc(24);
+    other[i] = malloc(40);
+    *one[i] = 1;
+    *other[i] = 2;
+  }
+  for (int i = 0; i < BLOCKS; i++) {
+    free(one[i]);
+    free(other[i]);
+  }
+  return 0;
+}
+
+static int load_libraries(void)
+{
+  for (int i = 0; i < 20; i++) {
+    void *library = dlopen("libm.so.6", RTLD_NOW);
+    if (library == NULL)
+      return 1;
+    dlclose(library);
+  }
+  return sum_numbers();
+}
+
+static int map_memory(void)
+{
+  for (int i = 0; i < 3; i++) {
+    char *memory = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return 1;
+    for (size_t at = 0; at < MAPPED_BYTES; at += 64)
+      memory[at] = 1;
+    munmap(memory, MAPPED_BYTES);
+  }
+  return 0;
+}
+
+static int exec_self(void)
+{
+  (void)sum_numbers();
+  execl(program, program, "sum", (char *)NULL);
+  return 1;
+}
+
+int main(int count, char **arguments)
+{
+  static const struct {
+    const char *word;
+    int (*act)(void);
+  } acts[] = {{"sum", sum_numbers},           {"crash", crash},          {"fork", fork_children},
+              {"jump", jump_out_of_handlers}, {"signals", take_signals}, {"blocks", allocate_small_blocks},
+              {"dlopen", load_libraries},     {"mmap", map_memory},      {"exec", exec_self}};
+  program = arguments[0];
+  for (size_t i = 0; count > 1 && i < sizeof acts / sizeof acts[0]; i++)
+    if (strcmp(arguments[1], acts[i].word) == 0)
+      return acts[i].act();
+  return 2;
+}
