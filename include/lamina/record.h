@@ -55,7 +55,7 @@ typedef struct lamina_record_result {
   bool started;  /* false: exec failed, start_error says why */
   char start_error[160];
   lamina_record_source source; /* that was used */
-  char reason[512];            /* why this one and not a better one */
+  char reason[1024];           /* why this one and not a better one; what a tracer models */
   double seconds;              /* from start to end */
   size_t process_count;        /* programs that were seen: processes, and images of them by exec */
   uint64_t samples, touches;   /* with an address; first touches */

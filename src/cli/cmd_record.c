@@ -73,20 +73,26 @@ static lamina_status print_result_json(const lmi_call *call, const char *folder,
   return LAMINA_OK;
 }
 
-/* All of it on stderr: stdout is the program's. */
-static void print_result(const char *folder, const lamina_record_result *result)
+static void print_samples(const lamina_record_result *result)
 {
-  fprintf(stderr, "lamina: %.3f s, %zu program%s, source %s: %llu samples with an address", result->seconds,
-          result->process_count, result->process_count == 1 ? "" : "s", lamina_record_source_name(result->source),
-          (unsigned long long)result->samples);
+  fprintf(stderr, ", %zu program%s: %llu samples with an address", result->process_count,
+          result->process_count == 1 ? "" : "s", (unsigned long long)result->samples);
   if (result->unresolved > 0)
     fprintf(stderr, " (%llu without)", (unsigned long long)result->unresolved);
   fprintf(stderr, ", %llu first touches", (unsigned long long)result->touches);
   if (result->lost > 0)
     fprintf(stderr, ", %llu records lost", (unsigned long long)result->lost);
+}
+
+/* All of it on stderr: stdout is the program's. */
+static void print_result(const char *folder, const lamina_record_result *result)
+{
+  fprintf(stderr, "lamina: %.3f s, source %s", result->seconds, lamina_record_source_name(result->source));
+  if (result->source != LAMINA_RECORD_TRACE)
+    print_samples(result);
   fprintf(stderr, "\n");
   if (result->reason[0] != '\0')
-    fprintf(stderr, "lamina: not used here: %s\n", result->reason);
+    fprintf(stderr, "lamina: %s%s\n", result->source == LAMINA_RECORD_TRACE ? "" : "not used here: ", result->reason);
   if (result->signal != 0)
     fprintf(stderr, "lamina: the program was ended by signal %d (%s)\n", result->signal, strsignal(result->signal));
   fprintf(stderr, "lamina: wrote %s; see `lamina report %s`\n", folder, folder);

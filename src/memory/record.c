@@ -12,6 +12,7 @@
 
 #include "event_counts.h"
 #include "recorder.h"
+#include "trace_launch.h"
 
 enum { WAIT_MILLISECONDS = 20 };
 
@@ -37,6 +38,12 @@ uint64_t lmi_recorder_random(lmi_recorder *recorder)
   recorder->random = recorder->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return recorder->random >> 33;
 }
+
+/* What the child starts with. */
+typedef struct lmi_child_world {
+  char **environment;
+  lmi_text phases, trace; /* texts that it points to */
+} lmi_child_world;
 
 /* ---- before the start ---- */
 
@@ -88,18 +95,31 @@ static lamina_status prepare(lmi_recorder *recorder)
   return lmi_phase_log_open(recorder);
 }
 
-/* Our environment and where the markers write. */
-static lamina_status make_environment(lmi_recorder *recorder, char ***environment, lmi_text *variable)
+/* Replaces NAME=... of our environment, or adds it. */
+static void set_variable(char **environment, const char *assignment)
 {
-  size_t count = 0, used = 0;
+  const size_t name = strcspn(assignment, "=") + 1;
+  size_t i = 0;
+  while (environment[i] != NULL && strncmp(environment[i], assignment, name) != 0)
+    i++;
+  environment[i] = (char *)(uintptr_t)assignment;
+}
+
+/* Our environment, where the markers write, and what a tracer needs. */
+static lamina_status make_environment(lmi_recorder *recorder, const lmi_trace_launch *trace, lmi_child_world *world)
+{
+  enum { ADDED = 2 };
+  size_t count = 0;
   while (environ[count] != NULL)
     count++;
-  LMI_TRY(LMI_ALLOC(recorder->ctx, count + 2, environment));
-  for (size_t i = 0; i < count; i++)
-    if (strncmp(environ[i], "LAMINA_PHASES=", strlen("LAMINA_PHASES=")) != 0)
-      (*environment)[used++] = environ[i];
-  LMI_TRY(lmi_text_append(recorder->ctx, variable, "LAMINA_PHASES=%s/phases.log", recorder->folder));
-  (*environment)[used] = variable->data;
+  LMI_TRY(LMI_ALLOC(recorder->ctx, count + ADDED + 1, &world->environment));
+  memcpy(world->environment, environ, count * sizeof *environ);
+  LMI_TRY(lmi_text_append(recorder->ctx, &world->phases, "LAMINA_PHASES=%s/phases.log", recorder->folder));
+  set_variable(world->environment, world->phases.data);
+  if (trace->variable == NULL)
+    return LAMINA_OK;
+  LMI_TRY(lmi_text_append(recorder->ctx, &world->trace, "%s=%s", trace->variable, trace->value));
+  set_variable(world->environment, world->trace.data);
   return LAMINA_OK;
 }
 
@@ -249,7 +269,7 @@ static int follow(lmi_recorder *recorder, lamina_status *status)
     if (*status != LAMINA_OK)
       continue;
     *status = take_records(recorder, false);
-    if (*status == LAMINA_OK)
+    if (*status == LAMINA_OK && !recorder->is_traced)
       *status = lmi_footprint_tick(recorder, false);
     if (*status == LAMINA_OK && recorder->counts != NULL)
       *status = lmi_event_counts_tick(recorder->ctx, recorder->counts, lmi_monotonic_ns());
@@ -310,6 +330,8 @@ static lamina_status run(lmi_recorder *recorder, const char *program, lamina_rec
     snprintf(result->start_error, sizeof result->start_error, "%s: %s", program, strerror(exec_error));
     status = LAMINA_ERROR_SYSTEM; /* nothing to observe, but the child must be waited for */
   }
+  if (exec_error == 0 && recorder->events == NULL) /* nobody else will tell us what runs */
+    status = lmi_observed_exec(&recorder->observed, (uint32_t)recorder->launch.pid, program, recorder->started_ns);
   const int wait_status = follow(recorder, &status);
   result->seconds = 1e-9 * (double)(lmi_monotonic_ns() - recorder->started_ns);
   if (recorder->events != NULL)
@@ -322,7 +344,7 @@ static lamina_status run(lmi_recorder *recorder, const char *program, lamina_rec
   result->started = true;
   sum_up(recorder, result);
   LMI_TRY(status);
-  return lmi_recorder_write(recorder, result);
+  return recorder->is_traced ? LAMINA_OK : lmi_recorder_write(recorder, result); /* the tracer writes its own */
 }
 
 /* A program that did not start leaves nothing behind. */
@@ -350,33 +372,58 @@ static void close_recorder(lmi_recorder *recorder)
   lmi_free(ctx, recorder);
 }
 
+/* The tracer is a program that runs the program. What it models and what may go wrong is told with the result. */
+static lamina_status prepare_trace(lmi_recorder *recorder, char *const argv[], lmi_trace_launch *trace,
+                                   lamina_record_result *result)
+{
+  const lmi_trace_options options = {.folder = recorder->folder};
+  LMI_TRY(lmi_trace_prepare(recorder->ctx, &options, argv, trace));
+  recorder->is_traced = true;
+  result->source = LAMINA_RECORD_TRACE;
+  snprintf(result->reason, sizeof result->reason, "%s%s%s", trace->caches, trace->warning[0] != '\0' ? "; " : "",
+           trace->warning);
+  return LAMINA_OK;
+}
+
+/* From the fork to the written profiles. */
+static lamina_status launch(lmi_recorder *recorder, char *const argv[], const lmi_child_world *world,
+                            lamina_record_result *result)
+{
+  LMI_TRY(lmi_launch_prepare(recorder->ctx, argv, world->environment, &recorder->launch));
+  lamina_status status = recorder->is_traced ? LAMINA_OK : attach(recorder, result);
+  if (status == LAMINA_OK)
+    status = run(recorder, argv[0], result);
+  else
+    lmi_launch_cancel(&recorder->launch);
+  lmi_launch_close(&recorder->launch);
+  return status;
+}
+
 lamina_status lamina_record_run(lamina_context *ctx, const lamina_record_options *options, char *const argv[],
                                 lamina_record_result *result)
 {
   *result = (lamina_record_result){0};
   LMI_TRY(check(ctx, options, argv));
   lmi_recorder *recorder = NULL;
-  char **environment = NULL;
-  lmi_text variable = {0};
+  lmi_child_world world = {0};
+  lmi_trace_launch trace = {0};
   LMI_TRY(LMI_ALLOC(ctx, 1, &recorder));
   recorder->ctx = ctx;
   recorder->options = *options;
   recorder->random = 1;
   lamina_status status = LAMINA_OK;
   LMI_TRY_GOTO(status, prepare(recorder), cleanup);
-  LMI_TRY_GOTO(status, make_environment(recorder, &environment, &variable), cleanup);
-  LMI_TRY_GOTO(status, lmi_launch_prepare(ctx, argv, environment, &recorder->launch), cleanup);
-  status = attach(recorder, result);
-  if (status == LAMINA_OK)
-    status = run(recorder, argv[0], result);
-  else
-    lmi_launch_cancel(&recorder->launch);
-  lmi_launch_close(&recorder->launch);
+  if (options->source == LAMINA_RECORD_TRACE)
+    LMI_TRY_GOTO(status, prepare_trace(recorder, argv, &trace, result), cleanup);
+  LMI_TRY_GOTO(status, make_environment(recorder, &trace, &world), cleanup);
+  status = launch(recorder, recorder->is_traced ? trace.argv : argv, &world, result);
+cleanup:
   if (!result->started)
     remove_folder(recorder);
-cleanup:
-  lmi_free(ctx, environment);
-  lmi_text_free(ctx, &variable);
+  lmi_trace_launch_free(ctx, &trace);
+  lmi_free(ctx, world.environment);
+  lmi_text_free(ctx, &world.phases);
+  lmi_text_free(ctx, &world.trace);
   close_recorder(recorder);
   return status;
 }

@@ -55,6 +55,7 @@ struct lmi_recorder {
   uint64_t started_ns, next_footprint_ns;
   uint64_t footprint_cost_ns;
   bool has_numa_maps;
+  bool is_traced; /* the exact tracer runs the program and writes the profiles */
   uint64_t random;
   uint64_t processor_samples[1024], sample_count; /* by processor, with and without an address */
   lamina_status failure;                          /* of a visitor: records go on, the sentence is in the context */
