@@ -126,8 +126,11 @@ typedef enum lmi_output_kind {
   LMI_OUTPUT_SLICE,
   LMI_OUTPUT_PROFILE,
   LMI_OUTPUT_SERIES,
+  LMI_OUTPUT_ORDER,   /* runs the case at several sizes and measures how its error falls */
   LMI_OUTPUT_COMPARE, /* the whole field with an exact solution, or a number of the run with a known one */
 } lmi_output_kind;
+
+enum { LMI_ORDER_MAX_SIZES = 8 };
 
 typedef struct lmi_case_output {
   lmi_output_kind kind;
@@ -145,6 +148,8 @@ typedef struct lmi_case_output {
   const lmi_reference *reference;
   lmi_case_choice exact;
   lmi_case_text compare;
+  int64_t sizes[LMI_ORDER_MAX_SIZES]; /* cells along x, rising */
+  int size_count;
   lmi_case_real gate;
 } lmi_case_output;
 
@@ -192,6 +197,11 @@ struct lamina_case {
   char warnings[LMI_MAX_FINDINGS][LMI_FINDING_BYTES];
   size_t warning_count;
 };
+
+/* lamina_case_load on a text in memory; `path` names it in messages. */
+LAMINA_NODISCARD lamina_status lmi_case_load_text(lamina_context *ctx, const char *path, const char *text,
+                                                  const char *const *overrides, size_t override_count,
+                                                  lamina_case **flow);
 
 /* Fills the raw part from the tree. */
 LAMINA_NODISCARD lamina_status lmi_case_read(lamina_case *flow);

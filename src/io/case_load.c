@@ -88,20 +88,17 @@ cleanup:
   return status;
 }
 
-lamina_status lamina_case_load(lamina_context *context, const char *path, const char *const *overrides,
-                               size_t override_count, lamina_case **out)
+lamina_status lmi_case_load_text(lamina_context *ctx, const char *path, const char *text, const char *const *overrides,
+                                 size_t override_count, lamina_case **out)
 {
   *out = NULL;
   lamina_status status = LAMINA_OK;
   lamina_case *flow = NULL;
-  size_t length = 0;
-  LMI_REQUIRE(context, path != NULL && (overrides != NULL || override_count == 0), LAMINA_ERROR_ARGUMENT,
-              "lamina_case_load needs a path, and overrides where their count is not 0");
-  LMI_TRY(LMI_ALLOC(context, 1, &flow));
-  flow->ctx = context;
-  LMI_TRY_GOTO(status, lmi_string_copy(context, path, &flow->path), cleanup);
-  LMI_TRY_GOTO(status, read_file(context, path, &flow->text, &length), cleanup);
-  LMI_TRY_GOTO(status, lmi_tree_parse(context, path, flow->text, length, &flow->tree), cleanup);
+  LMI_TRY(LMI_ALLOC(ctx, 1, &flow));
+  flow->ctx = ctx;
+  LMI_TRY_GOTO(status, lmi_string_copy(ctx, path, &flow->path), cleanup);
+  LMI_TRY_GOTO(status, lmi_string_copy(ctx, text, &flow->text), cleanup);
+  LMI_TRY_GOTO(status, lmi_tree_parse(ctx, path, text, strlen(text), &flow->tree), cleanup);
   for (size_t i = 0; i < override_count; i++)
     LMI_TRY_GOTO(status, lmi_tree_override(flow->tree, overrides[i]), cleanup);
   LMI_TRY_GOTO(status, hash_input(flow, overrides, override_count), cleanup);
@@ -112,6 +109,24 @@ lamina_status lamina_case_load(lamina_context *context, const char *path, const 
 
 cleanup:
   lamina_case_destroy(flow);
+  return status;
+}
+
+lamina_status lamina_case_load(lamina_context *context, const char *path, const char *const *overrides,
+                               size_t override_count, lamina_case **out)
+{
+  *out = NULL;
+  char *text = NULL;
+  size_t length = 0;
+  LMI_REQUIRE(context, path != NULL && (overrides != NULL || override_count == 0), LAMINA_ERROR_ARGUMENT,
+              "lamina_case_load needs a path, and overrides where their count is not 0");
+  lamina_status status = read_file(context, path, &text, &length);
+  if (status == LAMINA_OK && memchr(text, '\0', length) != NULL)
+    status = lmi_fail(context, LAMINA_ERROR_CASE,
+                      "%s: holds zero bytes, so it is a binary file; a case file is YAML text", path);
+  if (status == LAMINA_OK)
+    status = lmi_case_load_text(context, path, text, overrides, override_count, out);
+  lmi_free(context, text);
   return status;
 }
 

@@ -140,6 +140,36 @@ static lamina_status read_profile(lmi_case_reader *reader, const lmi_tree_node *
   return read_through(reader, node, target);
 }
 
+/* order: NAME of an exact solution; `sizes` are read beside it. */
+static lamina_status read_order(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                void *target)
+{
+  lmi_case_output *output = target;
+  LMI_TRY(set_kind(reader, node, output, LMI_OUTPUT_ORDER));
+  return lmi_case_read_text(reader, node, key, &output->compare);
+}
+
+static lamina_status read_sizes(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key,
+                                void *target)
+{
+  lmi_case_output *output = target;
+  int count = 0;
+  for (const lmi_tree_node *child = node->first; child != NULL; child = child->next) {
+    lmi_case_integer size = {0};
+    if (count == LMI_ORDER_MAX_SIZES)
+      return lmi_case_fail(reader, child, "more than %d sizes", LMI_ORDER_MAX_SIZES);
+    LMI_TRY(lmi_case_read_integer(reader, child, key, &size));
+    if (count > 0 && size.value <= output->sizes[count - 1])
+      return lmi_case_fail(reader, child, "the sizes must rise; %lld stands behind %lld", (long long)size.value,
+                           (long long)output->sizes[count - 1]);
+    output->sizes[count++] = size.value;
+  }
+  if (node->kind != LMI_TREE_LIST || count < 2)
+    return lmi_case_fail(reader, node, "needs a list of two sizes or more, [16, 32, 64]");
+  output->size_count = count;
+  return LAMINA_OK;
+}
+
 static lamina_status read_at(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
 {
   lmi_case_output *output = target;
@@ -156,6 +186,8 @@ static const lmi_case_key OUTPUT_KEYS[] = {
   {.name = "slice", .read = read_slice},
   {.name = "profile", .read = read_profile},
   {.name = "series", .read = read_series},
+  {.name = "order", .read = read_order, .low = 1, .high = 60},
+  {.name = "sizes", .read = read_sizes, .low = 2, .high = 1 << 24, .hint = "cells along x"},
   {.name = "image", .read = lmi_case_read_choice, .offset = OUTPUT(scalar), .words = SCALARS},
   {.name = "value", .read = lmi_case_read_choice, .offset = OUTPUT(scalar), .words = SCALARS},
   {.name = "lines", .read = lmi_case_read_choice, .offset = OUTPUT(lines), .words = LINES},
@@ -231,7 +263,9 @@ static lamina_status check_keys(lmi_case_reader *reader, const lmi_tree_node *no
     return lmi_case_fail(reader, value, "vorticity is drawn on slices only");
   if (output->gate.where != NULL && output->compare.value == NULL)
     return lmi_case_fail(reader, output->gate.where, "a gate needs `compare:` with something to be compared with");
-  if (output->compare.value != NULL && output->kind != LMI_OUTPUT_PROFILE && output->kind != LMI_OUTPUT_COMPARE)
+  if ((output->kind == LMI_OUTPUT_ORDER) != (output->size_count > 0))
+    return lmi_case_fail(reader, node, "order and sizes go together: {order: taylor_green, sizes: [16, 32, 64]}");
+  if (output->compare.value != NULL && output->kind != LMI_OUTPUT_PROFILE && output->kind < LMI_OUTPUT_ORDER)
     return lmi_case_fail(reader, output->compare.where,
                          "compare belongs to a profile or stands alone; make two entries of it");
   if (output->every.where != NULL && (output->at.where != NULL || output->at_end))
@@ -254,7 +288,8 @@ static lamina_status read_output(lmi_case_reader *reader, const lmi_tree_node *n
     output->where = node;
   }
   if (output->where == NULL)
-    return lmi_case_fail(reader, node, "says not what to write; give one of fields, slice, profile, series, compare");
+    return lmi_case_fail(reader, node,
+                         "says not what to write; give one of fields, slice, profile, series, compare, order");
   LMI_TRY(resolve_compare(reader, output));
   LMI_TRY(check_keys(reader, node, output));
   if (output->every.where == NULL && output->at.where == NULL)

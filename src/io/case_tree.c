@@ -259,11 +259,6 @@ lamina_status lmi_tree_parse(lamina_context *ctx, const char *source, const char
   LMI_TRY(LMI_ALLOC(ctx, 1, &tree));
   tree->ctx = ctx;
   LMI_TRY_GOTO(status, lmi_string_copy(ctx, source, &tree->source), cleanup);
-  if (memchr(text, '\0', length) != NULL) {
-    status = lmi_fail(ctx, LAMINA_ERROR_CASE, "%s: holds zero bytes, so it is a binary file; a case file is YAML text",
-                      source);
-    goto cleanup;
-  }
   LMI_TRY_GOTO(status, parse_into(tree, tree->source, true, text, length, &tree->root), cleanup);
   if (tree->root == NULL) {
     status = lmi_fail(

@@ -5,6 +5,7 @@
  *   simulation_monitor    what is watched on the way: steady criterion, dissipation; their state in a checkpoint
  *   simulation_output     fields, slices, profiles, series
  *   simulation_compare    against exact solutions
+ *   simulation_order      the same case at several sizes
  *   run_record            result as JSON, run.json */
 #ifndef LMI_SIMULATION_H
 #define LMI_SIMULATION_H
@@ -118,6 +119,10 @@ LAMINA_NODISCARD lamina_status lmi_compare_exact(lmi_simulation *sim, const lmi_
 
 /* What an exact solution needs of the case; called before anything runs. Errors: CASE. */
 LAMINA_NODISCARD lamina_status lmi_compare_check(const lamina_case *flow);
+
+/* Runs the case at the sizes of an `order` output, below the folder of this run, and judges how far the order of
+ * convergence stays below two. */
+LAMINA_NODISCARD lamina_status lmi_order_measure(lmi_simulation *sim, const lmi_case_output *output);
 
 /* ---- monitor ---- */
 

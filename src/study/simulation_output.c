@@ -448,6 +448,7 @@ static lamina_status write_one(lmi_simulation *sim, size_t index)
   case LMI_OUTPUT_SLICE: return write_slice(sim, output, name);
   case LMI_OUTPUT_PROFILE: return write_profile(sim, output, name);
   case LMI_OUTPUT_SERIES: return append_series(sim, output, state);
+  case LMI_OUTPUT_ORDER: return lmi_order_measure(sim, output);
   case LMI_OUTPUT_COMPARE: break;
   }
   return lmi_compare_exact(sim, output);
