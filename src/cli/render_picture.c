@@ -19,8 +19,8 @@ static lamina_status parse_range(const lmi_render *render, lmi_image_options *op
     return LAMINA_OK;
   const char *colon = strchr(text, ':');
   char low[64] = "";
-  if (colon != NULL && (size_t)(colon - text) < sizeof low)
-    memcpy(low, text, (size_t)(colon - text));
+  if (colon != NULL)
+    snprintf(low, sizeof low, "%.*s", (int)(colon - text), text);
   const bool is_read =
     colon != NULL && lmi_parse_double(low, &options->low) && lmi_parse_double(colon + 1, &options->high);
   if (!is_read || !(options->low < options->high))
@@ -69,7 +69,7 @@ static lamina_status draw(lmi_render *render, const lmi_field_quantity *quantity
   lmi_image_options options = lmi_image_options_default();
   LMI_TRY(parse_range(render, &options));
   lmi_text title = {0};
-  lmi_image_range range;
+  lmi_image_range range = {0};
   lamina_status status = make_title(render, quantity, p, &title);
   if (status == LAMINA_OK && render->values->streamlines)
     status = lmi_field_slice_add_stream(slice, render->file);

@@ -112,8 +112,7 @@ static lamina_status parse_line(const lmi_render *render, const char *text, lmi_
     char word[64] = "";
     const char *comma = strchr(at, ',');
     const size_t length = comma != NULL ? (size_t)(comma - at) : strlen(at);
-    if (length < sizeof word)
-      memcpy(word, at, length);
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), at);
     int axis = 0;
     double position = 0.0;
     LMI_TRY(lmi_render_parse_place(render->call, "profile", word, &axis, &position));

@@ -172,7 +172,7 @@ static void flatten(const lmi_field_slice *slice, const layers *found, const dou
 static lamina_status take_scalar(const lmi_field_slice *slice, lmi_field_file *file, const lmi_field_quantity *quantity,
                                  double *plane)
 {
-  layers found;
+  layers found = {0};
   LMI_TRY(find_layers(slice->ctx, &lmi_field_file_content(file)->frame, slice->axis, slice->position, &found));
   double *box = NULL;
   LMI_TRY(LMI_ALLOC(slice->ctx, (size_t)(found.box.count.x * found.box.count.y * found.box.count.z), &box));
