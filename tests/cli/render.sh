@@ -14,7 +14,11 @@ run: {steps: 20}
 output:
   - {fields: [velocity, pressure]}
 END
-lamina run small.yaml --out out > run.log 2>&1 || { cat run.log; exit 1; }
+if ! lamina run small.yaml --out out > run.log 2>&1; then
+  cat run.log
+  grep -q 'built without' run.log && exit 77
+  exit 1
+fi
 lamina render out/fields.vtkhdf --out pictures --field speed --field vorticity --streamlines --pixels 64 > log ||
   echo 'no pictures'
 ls pictures
