@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory/profile_store.h"
@@ -133,19 +134,51 @@ static lamina_status derive_phases(lamina_context *ctx, lmi_report_profile *out)
 
 /* ---- footprint, objects, curve ---- */
 
-static void derive_footprint(lmi_report_profile *out)
+static int by_seconds(const void *a, const void *b)
+{
+  const lamina_footprint_point *x = a, *y = b;
+  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static void add_point(lamina_footprint_point *sum, const lamina_footprint_point *term)
+{
+  for (int t = 0; t < LAMINA_TIERS_MAX; t++)
+    if (term->tier_bytes[t] != LAMINA_UNCOUNTED)
+      sum->tier_bytes[t] =
+        sum->tier_bytes[t] != LAMINA_UNCOUNTED ? sum->tier_bytes[t] + term->tier_bytes[t] : term->tier_bytes[t];
+}
+
+/* All processes were looked at in one moment, so points of equal times are parts of one footprint. */
+static lamina_status merge_footprint(lamina_context *ctx, lmi_report_profile *out)
 {
   size_t count = 0;
   const lamina_footprint_point *points = lamina_profile_footprint(out->profile, &count);
+  LMI_TRY(LMI_ALLOC(ctx, count, &out->footprint));
+  if (count > 0)
+    memcpy(out->footprint, points, count * sizeof *points);
+  qsort(out->footprint, count, sizeof *points, by_seconds);
   for (size_t i = 0; i < count; i++) {
+    lamina_footprint_point *last = out->footprint_count > 0 ? &out->footprint[out->footprint_count - 1] : NULL;
+    if (last != NULL && last->seconds == out->footprint[i].seconds)
+      add_point(last, &out->footprint[i]);
+    else
+      out->footprint[out->footprint_count++] = out->footprint[i];
+  }
+  return LAMINA_OK;
+}
+
+static void find_peak(lmi_report_profile *out)
+{
+  for (size_t i = 0; i < out->footprint_count; i++) {
+    const lamina_footprint_point *point = &out->footprint[i];
     uint64_t sum = 0;
     for (int t = 0; t < LAMINA_TIERS_MAX; t++)
-      sum += points[i].tier_bytes[t] != LAMINA_UNCOUNTED ? points[i].tier_bytes[t] : 0;
+      sum += point->tier_bytes[t] != LAMINA_UNCOUNTED ? point->tier_bytes[t] : 0;
     if (sum <= out->peak_sum)
       continue;
     out->peak_sum = sum;
-    out->peak_seconds = points[i].seconds;
-    memcpy(out->peak_bytes, points[i].tier_bytes, sizeof out->peak_bytes);
+    out->peak_seconds = point->seconds;
+    memcpy(out->peak_bytes, point->tier_bytes, sizeof out->peak_bytes);
   }
   for (int t = 0; t < LAMINA_TIERS_MAX; t++)
     out->tier_capacity_share[t] = out->peak_sum > 0 && out->peak_bytes[t] != LAMINA_UNCOUNTED
@@ -204,7 +237,8 @@ static lamina_status derive(lamina_context *ctx, const char *path, lmi_report_pr
   LMI_TRY(lmi_string_copy(ctx, path, &out->path));
   LMI_TRY(lamina_profile_read(ctx, path, &out->profile));
   LMI_TRY(derive_phases(ctx, out));
-  derive_footprint(out);
+  LMI_TRY(merge_footprint(ctx, out));
+  find_peak(out);
   const lamina_profile_object *objects = lamina_profile_objects(out->profile, &count);
   for (size_t i = 0; i < count; i++)
     out->object_total += object_weight(&objects[i]);
@@ -301,6 +335,7 @@ void lamina_memory_report_destroy(lamina_context *ctx, lamina_memory_report *rep
     lmi_free(ctx, profile->path);
     lmi_free(ctx, profile->curve_reason);
     lmi_free(ctx, profile->phases);
+    lmi_free(ctx, profile->footprint);
   }
   lmi_free(ctx, report->profiles);
   lamina_machine_destroy(ctx, report->machine);

@@ -32,7 +32,9 @@ typedef struct lmi_report_profile {
   lmi_report_phase *phases;
   size_t phase_count;
   lmi_report_phase total;
-  uint64_t object_total;                 /* accesses or misses of all objects */
+  uint64_t object_total;             /* accesses or misses of all objects */
+  lamina_footprint_point *footprint; /* of all processes together, in order of time */
+  size_t footprint_count;
   uint64_t peak_bytes[LAMINA_TIERS_MAX]; /* at the moment of the largest sum */
   uint64_t peak_sum;                     /* 0: no footprint */
   double peak_seconds;

@@ -91,9 +91,9 @@ static json_t *object_entries(const lmi_report_profile *profile)
 
 static json_t *footprint_entries(const lmi_report_profile *profile)
 {
-  size_t count = 0;
   const int tiers = lamina_profile_get_summary(profile->profile)->tier_count;
-  const lamina_footprint_point *points = lamina_profile_footprint(profile->profile, &count);
+  const lamina_footprint_point *points = profile->footprint;
+  const size_t count = profile->footprint_count;
   const size_t step = count / MOST_FOOTPRINT_POINTS + 1;
   json_t *array = json_array();
   for (size_t i = 0; i < count; i += step)

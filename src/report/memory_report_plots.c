@@ -64,14 +64,13 @@ static bool has_footprint(const lamina_memory_report *report)
 
 static lamina_status write_footprint(lamina_context *ctx, const lamina_memory_report *report, const char *folder)
 {
-  size_t count = 0;
   FILE *file = NULL;
   const lmi_report_profile *profile = &report->profiles[0];
-  const lamina_footprint_point *points = lamina_profile_footprint(profile->profile, &count);
+  const lamina_footprint_point *points = profile->footprint;
   int tiers = lamina_profile_get_summary(profile->profile)->tier_count;
   tiers = tiers < 1 ? 1 : tiers;
   LMI_TRY(open_in(ctx, folder, "footprint", "dat", &file));
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < profile->footprint_count; i++) {
     double sum = 0;
     fprintf(file, "%.6f", points[i].seconds);
     for (int t = 0; t < tiers; t++) {
