@@ -55,7 +55,7 @@ static lamina_status note_picture(const lmi_render *render, const char *file, co
                                   const plane *p, lmi_image_range range)
 {
   json_t *entry = json_pack("{s:s, s:s, s:s, s:{s:s#, s:f}, s:f, s:f, s:o, s:o}", "file", file, "field", quantity->name,
-                            "unit", quantity->unit, "slice", "axis", "xyz" + p->axis, (size_t)1, "position_m",
+                            "unit", quantity->unit, "slice", "axis", &"xyz"[p->axis], (size_t)1, "position_m",
                             p->position, "low", range.low, "high", range.high, "data_low",
                             lmi_json_number(range.data_low), "data_high", lmi_json_number(range.data_high));
   LMI_REQUIRE(render->ctx, json_array_append_new(render->pictures, entry) == 0, LAMINA_ERROR_MEMORY,
