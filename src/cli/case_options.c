@@ -49,6 +49,21 @@ static void collect(const lmi_case_options *options, override_list *list)
   add_number(list, "partitions", options->partitions);
 }
 
+/* Fewer cells than this a thread, and waiting for each other costs more than the threads bring, above all on a busy
+ * machine. */
+static const lamina_index CELLS_PER_THREAD = 16384;
+
+/* What the case asks for, or what is usable as far as it pays. */
+static int threads_for(const lamina_case *flow, int usable)
+{
+  const int asked = lamina_case_threads(flow);
+  const lamina_int3 n = lamina_case_solver_options(flow)->cells;
+  const lamina_index paying = n.x * n.y * n.z / CELLS_PER_THREAD;
+  if (asked > 0)
+    return asked;
+  return paying >= usable ? usable : paying > 1 ? (int)paying : 1;
+}
+
 lamina_status lmi_load_case(lmi_call *call, const char *path, const lmi_case_options *options, lamina_case **flow)
 {
   override_list overrides;
@@ -56,10 +71,11 @@ lamina_status lmi_load_case(lmi_call *call, const char *path, const lmi_case_opt
   *flow = NULL;
   LMI_TRY(lmi_call_open(call, (int)options->threads));
   LMI_TRY(lamina_case_load(call->ctx, path, overrides.texts, overrides.count, flow));
-  const int threads = lamina_case_threads(*flow);
-  if (threads == 0 || threads == lamina_context_thread_count(call->ctx))
+  const int usable = lamina_context_thread_count(call->ctx);
+  const int threads = threads_for(*flow, usable);
+  if (threads == usable)
     return LAMINA_OK;
-  /* The file asks for another number of threads than the context has: begin again with that. */
+  /* Another number of threads than the context has: begin again with that. */
   lamina_case_destroy(*flow);
   *flow = NULL;
   lamina_context_destroy(call->ctx);

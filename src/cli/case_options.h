@@ -14,13 +14,13 @@ typedef struct lmi_case_options {
   int64_t threads, partitions;
 } lmi_case_options;
 
-#define LMI_CASE_OPTIONS(type, field)                                                                         \
-  LMI_OPTION_LIST(type, field.set, "set", "KEY=VALUE", "lay a value over the case file: fluid.reynolds=400"), \
-    LMI_OPTION_TEXT(type, field.backend, "backend", "NAME", "where it runs: cpu, cuda"),                      \
-    LMI_OPTION_TEXT(type, field.devices, "devices", "LIST", "GPUs to use: 0,1"),                              \
-    LMI_OPTION_TEXT(type, field.layout, "layout", "NAME", "plane, disaggregated, soa, aos"),                  \
-    LMI_OPTION_TEXT(type, field.streaming, "streaming", "NAME", "esoteric_pull, aa, two_grid"),               \
-    LMI_OPTION_INTEGER(type, field.threads, "threads", "N", 1, 4096, "worker threads (default: all usable)"), \
+#define LMI_CASE_OPTIONS(type, field)                                                                             \
+  LMI_OPTION_LIST(type, field.set, "set", "KEY=VALUE", "lay a value over the case file: fluid.reynolds=400"),     \
+    LMI_OPTION_TEXT(type, field.backend, "backend", "NAME", "where it runs: cpu, cuda"),                          \
+    LMI_OPTION_TEXT(type, field.devices, "devices", "LIST", "GPUs to use: 0,1"),                                  \
+    LMI_OPTION_TEXT(type, field.layout, "layout", "NAME", "plane, disaggregated, soa, aos"),                      \
+    LMI_OPTION_TEXT(type, field.streaming, "streaming", "NAME", "esoteric_pull, aa, two_grid"),                   \
+    LMI_OPTION_INTEGER(type, field.threads, "threads", "N", 1, 4096, "worker threads (default: as many as pay)"), \
     LMI_OPTION_INTEGER(type, field.partitions, "partitions", "N", 1, 65536, "slabs along the last axis (default: 1)")
 
 /* Loads the case into a context that has the threads it asks for; both are set in `call` and *flow. */
