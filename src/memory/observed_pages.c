@@ -132,7 +132,23 @@ static lamina_status file_object(lmi_observed *observed, lmi_observed_process *p
   return object_of(observed, process, LAMINA_OBJECT_STATIC, mapping->file, 0, name, index);
 }
 
-/* malloc writes its own header into the first page of a mapping before the program gets it. */
+/* malloc writes its own header into the first page of a mapping before the program gets it; in a static program the
+ * allocator has no file of its own, only names. */
+static bool is_allocator(lamina_context *ctx, lmi_code_file *file, uint64_t offset)
+{
+  static const char *const files[] = {"libc.so", "libc-", "libtcmalloc", "libjemalloc"};
+  static const char *const functions[] = {"sysmalloc", "_int_malloc", "malloc", "__libc_malloc", "mmap_chunk"};
+  uint64_t address = 0;
+  for (size_t i = 0; i < LMI_COUNT(files); i++)
+    if (strncmp(lmi_code_file_name(file), files[i], strlen(files[i])) == 0)
+      return true;
+  const char *function = lmi_code_file_function(ctx, file, offset, &address);
+  for (size_t i = 0; function != NULL && i < LMI_COUNT(functions); i++)
+    if (strncmp(function, functions[i], strlen(functions[i])) == 0)
+      return true;
+  return false;
+}
+
 static bool is_allocator_header(const lmi_observed *observed, const lmi_observed_process *process,
                                 const lmi_mapping *mapping, const lmi_observed_access *access)
 {
@@ -141,9 +157,8 @@ static bool is_allocator_header(const lmi_observed *observed, const lmi_observed
       i == process->mapping_count || process->mappings[i].start > access->ip ||
       process->mappings[i].kind != LMI_MAPPING_FILE)
     return false;
-  const char *name = lmi_code_file_name(observed->files.files[process->mappings[i].file]);
-  return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 || strncmp(name, "libtcmalloc", 11) == 0 ||
-         strncmp(name, "libjemalloc", 11) == 0;
+  const lmi_mapping *code = &process->mappings[i];
+  return is_allocator(observed->ctx, observed->files.files[code->file], code->offset + (access->ip - code->start));
 }
 
 static lamina_status mapping_object(lmi_observed *observed, lmi_observed_process *process, lmi_mapping *mapping,

@@ -32,6 +32,7 @@ static lamina_status select_processors(lamina_context *ctx, lmi_probe_site *site
 lamina_status lmi_probe_site_open(lamina_context *ctx, lamina_placement placement, lmi_probe_site *site)
 {
   *site = (lmi_probe_site){.placement = placement};
+  LMI_TRY(lmi_require_kernels(ctx)); /* the loops of the probes are compiled like those of the solver */
   LMI_REQUIRE(ctx, hwloc_topology_init(&site->topology) == 0, LAMINA_ERROR_SYSTEM, "hwloc could not be started");
   lamina_status status = LAMINA_OK;
   site->processors = hwloc_bitmap_alloc();

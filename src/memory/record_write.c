@@ -178,6 +178,25 @@ static lamina_status write_pages(lmi_recorder *recorder, const lmi_observed_proc
   return write_unseen(process, profile, distinct);
 }
 
+/* Which node is which tier, where there are several. */
+static lamina_status write_tier_names(const lmi_recorder *recorder, lamina_profile *profile)
+{
+  const lamina_machine *machine = recorder->machine;
+  lmi_text text = {0};
+  lamina_status status = LAMINA_OK;
+  for (size_t t = 0; machine->tier_count > 1 && t < machine->tier_count && status == LAMINA_OK; t++) {
+    status =
+      lmi_text_append(recorder->ctx, &text, "%stier %zu: %s, node", t > 0 ? "; " : "", t, machine->tiers[t].name);
+    for (size_t i = 0; i < machine->node_count && status == LAMINA_OK; i++)
+      if (machine->nodes[i].tier == (int)t)
+        status = lmi_text_append(recorder->ctx, &text, " %d", machine->nodes[i].id);
+  }
+  if (status == LAMINA_OK && text.length > 0)
+    status = lmi_memory_profile_add_remark(profile, "%s", text.data);
+  lmi_text_free(recorder->ctx, &text);
+  return status;
+}
+
 /* What a reader must know before believing the numbers. */
 static lamina_status write_remarks(const lmi_recorder *recorder, const lmi_observed_process *process,
                                    const lamina_record_result *result, lamina_profile *profile)
@@ -261,6 +280,7 @@ static lamina_status fill(lmi_recorder *recorder, const lmi_observed_process *pr
   LMI_TRY_GOTO(status, write_objects(process, profile, object_map), cleanup);
   LMI_TRY_GOTO(status, write_pages(recorder, process, profile, phase_map, object_map), cleanup);
   LMI_TRY_GOTO(status, write_remarks(recorder, process, result, profile), cleanup);
+  LMI_TRY_GOTO(status, write_tier_names(recorder, profile), cleanup);
 cleanup:
   lmi_free(recorder->ctx, phase_map);
   lmi_free(recorder->ctx, object_map);

@@ -46,7 +46,7 @@ static void begin_script(FILE *script, const char *name, int height)
 static void quote(FILE *script, const char *text, size_t most)
 {
   fputc('\'', script);
-  for (size_t i = 0; text[i] != '\0' && i < most; i++) {
+  for (size_t i = 0; i < most && text[i] != '\0'; i++) {
     if (text[i] == '\'')
       fputs("''", script);
     else
