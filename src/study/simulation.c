@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <lamina/phase.h>
+
 #include "flow/initial_state.h"
 #include "io/checkpoint.h"
 #include "simulation.h"
@@ -339,19 +341,41 @@ static lamina_status advance_to(lmi_simulation *sim, lamina_index target)
   return LAMINA_OK;
 }
 
+/* The parts of a run as phases, so that `lamina record -- lamina run ...` tells them apart. */
+typedef lamina_status run_part(lmi_simulation *sim);
+
+static lamina_status in_phase(lmi_simulation *sim, const char *name, run_part *part)
+{
+  lamina_phase_start(name);
+  const lamina_status status = part(sim);
+  lamina_phase_stop();
+  return status;
+}
+
+static lamina_status advance_to_next(lmi_simulation *sim)
+{
+  const lamina_index due = least(lmi_outputs_next(sim), least(lmi_monitor_next(sim), sim->checkpoint_due.next));
+  return advance_to(sim, least(due, sim->flow->last_step));
+}
+
+static lamina_status look_and_write(lmi_simulation *sim)
+{
+  LMI_TRY(lmi_monitor_look(sim));
+  LMI_TRY(lmi_outputs_write(sim, false));
+  if (!sim->stopped && sim->checkpoint_due.next > lamina_solver_step(sim->solver))
+    return LAMINA_OK;
+  LMI_TRY(write_checkpoint(sim));
+  lmi_due_advance(&sim->checkpoint_due, sim->flow, lamina_solver_step(sim->solver));
+  return LAMINA_OK;
+}
+
 static lamina_status loop(lmi_simulation *sim)
 {
   const lamina_index last = sim->flow->last_step;
   sim->loop_start = sim->last_call_clock = lmi_clock_seconds();
   while (lamina_solver_step(sim->solver) < last && !sim->stopped && !lmi_monitor_is_steady(sim)) {
-    const lamina_index due = least(lmi_outputs_next(sim), least(lmi_monitor_next(sim), sim->checkpoint_due.next));
-    LMI_TRY(advance_to(sim, least(due, last)));
-    LMI_TRY(lmi_monitor_look(sim));
-    LMI_TRY(lmi_outputs_write(sim, false));
-    if (sim->stopped || sim->checkpoint_due.next <= lamina_solver_step(sim->solver)) {
-      LMI_TRY(write_checkpoint(sim));
-      lmi_due_advance(&sim->checkpoint_due, sim->flow, lamina_solver_step(sim->solver));
-    }
+    LMI_TRY(in_phase(sim, "steps", advance_to_next));
+    LMI_TRY(in_phase(sim, "output", look_and_write));
   }
   return LAMINA_OK;
 }
@@ -403,18 +427,21 @@ static lamina_status verdict(const lmi_simulation *sim)
   return LAMINA_OK;
 }
 
+static lamina_status write_end(lmi_simulation *sim)
+{
+  LMI_TRY(lmi_outputs_write(sim, true));
+  return sim->flow->checkpoint_every.where != NULL ? write_checkpoint(sim) : LAMINA_OK;
+}
+
 static lamina_status run(lmi_simulation *sim)
 {
   LMI_TRY(check_memory(sim->ctx, sim->flow));
   LMI_TRY(lmi_compare_check(sim->flow));
   LMI_TRY(make_folder(sim->ctx, sim->options->folder));
-  LMI_TRY(set_up(sim));
+  LMI_TRY(in_phase(sim, "initialise", set_up));
   LMI_TRY(loop(sim));
-  if (!sim->stopped) {
-    LMI_TRY(lmi_outputs_write(sim, true));
-    if (sim->flow->checkpoint_every.where != NULL)
-      LMI_TRY(write_checkpoint(sim));
-  }
+  if (!sim->stopped)
+    LMI_TRY(in_phase(sim, "output", write_end));
   LMI_TRY(lmi_outputs_finish(sim));
   LMI_TRY(sum_up(sim));
   return lmi_run_record_write(sim);
