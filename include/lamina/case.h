@@ -89,7 +89,7 @@ typedef struct lamina_plan {
   double predicted_mlups, predicted_seconds; /* at that ceiling; 0: unknown */
 } lamina_plan;
 
-/* Runs nothing and allocates nothing of size. `machine_file` is what `lamina machine` wrote, NULL or missing: no
+/* Runs nothing and allocates nothing of size. `machine_file` is what `lamina machine` wrote, NULL: no
  * prediction. Errors: CASE (a comparison that does not fit the flow), FILE and CASE (a machine file that cannot be
  * read). */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_case_plan(lamina_context *context, const lamina_case *flow,
@@ -115,7 +115,7 @@ typedef bool lamina_run_callback(void *user, const lamina_run_progress *progress
 typedef struct lamina_run_options {
   const char *folder;            /* of the outputs, made where missing; default "out" */
   bool resume;                   /* go on from folder/checkpoint.h5 */
-  const char *machine_file;      /* ceilings of this machine; NULL or missing: shares stay unknown */
+  const char *machine_file;      /* what `lamina machine` wrote; NULL: shares stay unknown */
   lamina_run_callback *progress; /* NULL: none */
   void *progress_user;
 } lamina_run_options;

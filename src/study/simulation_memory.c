@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lamina/tiers.h"
 #include "memory/limits.h"
@@ -82,13 +81,13 @@ lamina_status lmi_case_memory(lamina_context *ctx, const lamina_case *flow, lami
 
 /* ---- the ceiling of this machine ---- */
 
-/* The greatest measured bandwidth of streams updated in place in this precision. */
-static double stream_bandwidth(const lamina_machine *machine, int element_bytes)
+/* The greatest measured bandwidth of streams updated in place in this precision, with at most so many threads. */
+static double stream_bandwidth(const lamina_machine *machine, int element_bytes, int threads)
 {
   double greatest_gb_per_s = 0;
   for (size_t i = 0; i < machine->bandwidth_count; i++) {
     const lamina_bandwidth_row *row = &machine->bandwidth[i];
-    if (row->streams >= 9 && row->element_bytes == element_bytes)
+    if (row->streams >= 9 && row->element_bytes == element_bytes && row->threads <= threads)
       greatest_gb_per_s = fmax(greatest_gb_per_s, row->gb_per_s.median);
   }
   return greatest_gb_per_s;
@@ -99,11 +98,11 @@ lamina_status lmi_case_ceiling(lamina_context *ctx, const lamina_case *flow, con
 {
   *gb_per_s = 0;
   *reason = "no machine file; `lamina machine` makes one";
-  if (machine_file == NULL || access(machine_file, F_OK) != 0)
+  if (machine_file == NULL)
     return LAMINA_OK;
   lamina_machine *machine = NULL;
   LMI_TRY(lamina_machine_load(ctx, machine_file, &machine));
-  *gb_per_s = stream_bandwidth(machine, flow->solver.precision == LAMINA_F64 ? 8 : 4);
+  *gb_per_s = stream_bandwidth(machine, flow->solver.precision == LAMINA_F64 ? 8 : 4, lamina_context_thread_count(ctx));
   *reason = *gb_per_s > 0
               ? NULL
               : "the machine file holds no bandwidth of streams in place; make it again with `lamina machine`";
