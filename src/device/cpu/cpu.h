@@ -11,6 +11,7 @@
 #include "kernel/dense.h"
 
 #include "kernel/rows.h"
+#include <lamina/kernel.h>
 
 /* A host kernel runs planes [first, first + count) on the calling thread and returns the first plane with a non-finite
  * value, or -1. */
@@ -22,6 +23,13 @@ struct lmi_kernel {
   size_t element_bytes;
 };
 
+/* A kernel of a user; the device keeps them in a list until it is closed. */
+typedef struct lmi_cpu_cells_kernel {
+  lmi_kernel base;
+  lamina_run_function *run_cells;
+  struct lmi_cpu_cells_kernel *next;
+} lmi_cpu_cells_kernel;
+
 /* The row kernel of a combination; NULL when it is not shipped. Generated from kernel/combinations.h. */
 lmk_update_rows_function *lmi_cpu_row_kernel(const lmi_dense_key *key);
 
@@ -29,6 +37,6 @@ lmk_update_rows_function *lmi_cpu_row_kernel(const lmi_dense_key *key);
  * follow alike: rows of the plane or, where a plane is one row, planes up to plane `end`. */
 void lmi_cpu_bind_rows(const lmk_step *step, int64_t y, int64_t z, int64_t end, size_t element_bytes, lmk_rows *rows);
 
-lmi_host_function lmi_cpu_step, lmi_cpu_import, lmi_cpu_export, lmi_cpu_moments;
+lmi_host_function lmi_cpu_step, lmi_cpu_import, lmi_cpu_export, lmi_cpu_moments, lmi_cpu_cells;
 
 #endif

@@ -4,11 +4,14 @@
 #include <omp.h>
 
 #include "cpu.h"
+#include "cpu_barrier.h"
 
 typedef struct cpu_device {
   lmi_device base;
   int threads;
   lmi_kernel step, import_planes, export_planes, moments;
+  lmi_cpu_cells_kernel *cells_kernels;
+  lmi_transfers transfers;
 } cpu_device;
 
 static lamina_status cpu_open(lamina_context *ctx, const lmi_device_options *options, lmi_device **device)
@@ -25,8 +28,14 @@ static lamina_status cpu_open(lamina_context *ctx, const lmi_device_options *opt
 
 static void cpu_close(lmi_device *device)
 {
-  if (device != NULL)
-    lmi_free(device->ctx, device);
+  if (device == NULL)
+    return;
+  for (lmi_cpu_cells_kernel *kernel = ((cpu_device *)device)->cells_kernels; kernel != NULL;) {
+    lmi_cpu_cells_kernel *next = kernel->next;
+    lmi_free(device->ctx, kernel);
+    kernel = next;
+  }
+  lmi_free(device->ctx, device);
 }
 
 static lamina_status cpu_allocate(lmi_device *device, int partition, size_t bytes, void **memory)
@@ -56,6 +65,32 @@ static lamina_status cpu_dense_kernels(lmi_device *device, const lmi_dense_key *
   return LAMINA_OK;
 }
 
+static lamina_status cpu_cells_kernel(lmi_device *device, const lamina_kernel_text *text, lamina_precision type,
+                                      const lmi_kernel **kernel)
+{
+  cpu_device *cpu = (cpu_device *)device;
+  lmi_cpu_cells_kernel *made = NULL;
+  *kernel = NULL;
+  LMI_TRY(LMI_ALLOC(device->ctx, 1, &made));
+  made->base.run = lmi_cpu_cells;
+  made->run_cells = type == LAMINA_F64 ? text->run_f64 : text->run_f32;
+  made->next = cpu->cells_kernels;
+  cpu->cells_kernels = made;
+  *kernel = &made->base;
+  return LAMINA_OK;
+}
+
+/* The first fault in the order partition, plane: the same one for any number of threads and phases. */
+static void keep_first_fault(const lmi_fault *mine, lmi_fault *fault)
+{
+  if (!mine->found)
+    return;
+  const bool earlier =
+    mine->partition < fault->partition || (mine->partition == fault->partition && mine->plane < fault->plane);
+  if (!fault->found || earlier)
+    *fault = *mine;
+}
+
 /* Runs this thread's share of the planes of all launches, counted through in order. */
 static void run_share(const lmi_phase *phase, int thread, int threads, int64_t step, lmi_fault *fault)
 {
@@ -72,57 +107,61 @@ static void run_share(const lmi_phase *phase, int thread, int threads, int64_t s
     if (from >= to)
       continue;
     const int64_t bad = launch->kernel->run(launch->kernel, launch->arguments, launch->first + from, to - from);
-    if (bad >= 0 && !fault->found)
-      *fault = (lmi_fault){true, step, launch->partition, bad};
+    if (bad >= 0)
+      keep_first_fault(&(lmi_fault){true, step, launch->partition, bad}, fault);
   }
 }
 
-static void run_copies(const lmi_phase *phase, int thread, int threads)
+static void run_copies(const lmi_phase *phase, int thread, int threads, lmi_transfers *made)
 {
   for (size_t i = (size_t)thread; i < phase->copy_count; i += (size_t)threads) {
     const lmi_copy *copy = &phase->copies[i];
     for (size_t row = 0; row < copy->rows; row++)
       memcpy((char *)copy->target + row * copy->pitch, (const char *)copy->source + row * copy->pitch, copy->bytes);
+    made->messages++;
+    made->bytes += copy->rows * copy->bytes;
   }
-}
-
-/* The first of the threads' faults in the order partition, plane: the same one for any number of threads. */
-static void keep_first_fault(const lmi_fault *mine, lmi_fault *fault)
-{
-  if (!mine->found)
-    return;
-  const bool earlier =
-    mine->partition < fault->partition || (mine->partition == fault->partition && mine->plane < fault->plane);
-  if (!fault->found || earlier)
-    *fault = *mine;
 }
 
 static lamina_status cpu_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
                                 lmi_fault *fault)
 {
-  const int wanted = ((const cpu_device *)device)->threads;
+  cpu_device *cpu = (cpu_device *)device;
+  const int wanted = cpu->threads;
+  lmi_cpu_barrier barrier = {0};
   *fault = (lmi_fault){0};
 #pragma omp parallel num_threads(wanted)
   {
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     lmi_fault mine = {0};
+    lmi_transfers made = {0};
     bool stop = false;
     for (int64_t s = 0; s < count && !stop; s++) {
       const lmi_step_phases *step = &program->steps[(size_t)(start + s) % program->step_count];
       for (size_t p = 0; p < step->phase_count; p++) {
-        run_copies(&step->phases[p], thread, threads);
+        run_copies(&step->phases[p], thread, threads, &made);
         run_share(&step->phases[p], thread, threads, s, &mine);
         if (mine.found) {
 #pragma omp critical(lamina_cpu_fault)
           keep_first_fault(&mine, fault);
         }
-#pragma omp barrier
+        lmi_cpu_barrier_wait(&barrier, threads);
       }
       stop = fault->found;
-#pragma omp barrier
+      lmi_cpu_barrier_wait(&barrier, threads);
+    }
+#pragma omp critical(lamina_cpu_transfers)
+    {
+      cpu->transfers.messages += made.messages;
+      cpu->transfers.bytes += made.bytes;
     }
   }
   return LAMINA_OK;
+}
+
+static void cpu_transfers(const lmi_device *device, lmi_transfers *transfers)
+{
+  *transfers = ((const cpu_device *)device)->transfers;
 }
 
 static lamina_status cpu_run_planes(lmi_device *device, const lmi_launch *launch, size_t bytes_per_plane)
@@ -142,6 +181,8 @@ const lmi_device_ops lmi_cpu_ops = {
   .allocate = cpu_allocate,
   .release = cpu_release,
   .dense_kernels = cpu_dense_kernels,
+  .cells_kernel = cpu_cells_kernel,
   .replay = cpu_replay,
+  .transfers = cpu_transfers,
   .run_planes = cpu_run_planes,
 };

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lattice-Boltzmann method written as plainly as possible, in double, straight from the textbook: no pairs, no
+ * shifted populations, no fused operations, no shared code with the library but the option struct. What the library
+ * must agree with to round-off. Velocities are its own list; a cell is looked up by its coordinates. */
+#ifndef NAIVE_FLOW_H
+#define NAIVE_FLOW_H
+
+#include <lamina/solver.h>
+
+typedef struct naive_flow naive_flow;
+
+/* Lattices d2q9, d3q19, d3q27; collisions bgk, trt, regularized, smagorinsky (cumulant is tested by its moments). */
+naive_flow *naive_create(const lamina_solver_options *options, lamina_initial_function *initial, void *user);
+void naive_run(naive_flow *flow, int steps);
+/* density, then velocity, of one cell */
+void naive_read(const naive_flow *flow, lamina_int3 cell, double out[4]);
+void naive_destroy(naive_flow *flow);
+
+#endif
