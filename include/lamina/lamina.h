@@ -8,7 +8,9 @@
 #include <lamina/case.h>
 #include <lamina/context.h>
 #include <lamina/features.h>
+#include <lamina/grid.h>
 #include <lamina/host.h>
+#include <lamina/kernel.h>
 #include <lamina/inject.h>
 #include <lamina/machine.h>
 #include <lamina/memory_profile.h>

@@ -9,6 +9,7 @@
 #define LMI_DEVICE_H
 
 #include "base/base.h"
+#include <lamina/kernel.h>
 #include <lamina/types.h>
 
 typedef struct lmi_device lmi_device;
@@ -75,6 +76,11 @@ typedef struct lmi_program {
   uint64_t version;
 } lmi_program;
 
+/* What replays copied between slabs: copies of the program that were carried out, and the bytes in them. */
+typedef struct lmi_transfers {
+  uint64_t messages, bytes;
+} lmi_transfers;
+
 /* Where a replay met the first non-finite value. */
 typedef struct lmi_fault {
   bool found;
@@ -107,10 +113,18 @@ typedef struct lmi_device_ops {
 
   lamina_status (*dense_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels);
 
+  /* A kernel of a user over cells of one type; takes lmk_cells as arguments (kernel/cells.h), its fields in host
+   * memory. Owned by the device. NULL: this backend runs none. */
+  lamina_status (*cells_kernel)(lmi_device *device, const lamina_kernel_text *text, lamina_precision type,
+                                const lmi_kernel **kernel);
+
   /* Runs steps [start, start + count) of a program that repeats, or stops after the step in which a value becomes
    * non-finite and says where. Blocking. */
   lamina_status (*replay)(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
                           lmi_fault *fault);
+
+  /* All transfers since the device was opened. NULL: they are not counted. */
+  void (*transfers)(const lmi_device *device, lmi_transfers *transfers);
 
   /* Runs one launch now; lmk_planes.buffer is host memory. Blocking. */
   lamina_status (*run_planes)(lmi_device *device, const lmi_launch *launch, size_t bytes_per_plane);

@@ -220,7 +220,8 @@ static lamina_status make_schedule(lamina_context *ctx, const lamina_solver_opti
   lmi_operation operations[PERIOD];
   lmi_access accesses[PERIOD];
   for (int e = 0; e < PERIOD; e++) {
-    accesses[e] = (lmi_access){&flow->fields[flow->field_count == 2 ? e : 0], halo_access(flow->lattice, rule, e)};
+    accesses[e] =
+      (lmi_access){.field = &flow->fields[flow->field_count == 2 ? e : 0], .halo = halo_access(flow->lattice, rule, e)};
     operations[e] = (lmi_operation){flow->kernels.step, flow->arguments + e * flow->partition.count, &accesses[e], 1};
   }
   const lmi_schedule_options chosen = {.overlap = !options->no_overlap, .cells_per_plane = flow->nx * flow->ny};

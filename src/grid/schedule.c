@@ -89,12 +89,28 @@ static lmi_halo_access access_before(const lmi_operation *operations, size_t cou
   return (lmi_halo_access){0};
 }
 
+/* Takes out of `access` what an earlier operation of the period fetched and none wrote since. */
+static void drop_valid(const lmi_operation *operations, size_t index, const lmi_field *field, lmi_halo_access *access)
+{
+  while (index-- > 0)
+    for (size_t i = 0; i < operations[index].access_count; i++) {
+      const lmi_access *earlier = &operations[index].accesses[i];
+      if (earlier->field != field)
+        continue;
+      if (earlier->own != LMI_OWN_READ)
+        return;
+      access->read_low &= ~earlier->halo.read_low;
+      access->read_high &= ~earlier->halo.read_high;
+    }
+}
+
 static void plan_copies(step_plan *plan, const lmi_operation *operations, size_t count, size_t index)
 {
   const lmi_operation *operation = &operations[index];
   for (size_t i = 0; i < operation->access_count; i++) {
     face_traffic face = {.field = operation->accesses[i].field, .now = operation->accesses[i].halo};
     face.before = access_before(operations, count, index, face.field);
+    drop_valid(operations, index, face.field, &face.now);
     const uint32_t written = face.now.write_low | face.now.write_high | face.before.write_low | face.before.write_high;
     face.whole_plane = face.field->request.layout == LAMINA_LAYOUT_AOS && written == 0;
     for (int p = 0; p < plan->partition->count; p++)
@@ -108,6 +124,13 @@ static void add_launch(step_plan *plan, const lmi_operation *operation, int p, i
   if (count > 0)
     plan->schedule->launches[plan->launches++] =
       (lmi_launch){operation->kernel, operation->arguments[p], first, count, p};
+}
+
+/* All planes at once, where nothing is sent. */
+static void plan_whole(step_plan *plan, const lmi_operation *operation)
+{
+  for (int p = 0; p < plan->partition->count; p++)
+    add_launch(plan, operation, p, 0, plan->partition->slabs[p].planes);
 }
 
 /* Planes that touch no halo and no lent slot. A slab without a neighbour on a side has no boundary plane there. */
@@ -145,21 +168,21 @@ static void end_phase(step_plan *plan, size_t first_copy, size_t first_launch)
 
 static void plan_step(step_plan *plan, const lmi_operation *operations, size_t count, size_t index)
 {
-  const size_t first_phase = plan->phases;
-  size_t copies = plan->copies, launches = plan->launches;
+  const size_t first_phase = plan->phases, copies = plan->copies;
+  size_t launches = plan->launches;
   plan_copies(plan, operations, count, index);
-  if (!plan->options->overlap) {
+  const bool sends = plan->copies > copies;
+  plan->schedule->exchanges += sends;
+  if (sends && plan->options->overlap) {
+    plan_private(plan, &operations[index]);
     end_phase(plan, copies, launches);
-    copies = plan->copies;
-  }
-  plan_private(plan, &operations[index]);
-  if (plan->options->overlap) {
-    end_phase(plan, copies, launches);
-    copies = plan->copies;
     launches = plan->launches;
+    plan_boundary(plan, &operations[index]);
+  } else {
+    end_phase(plan, copies, launches);
+    plan_whole(plan, &operations[index]);
   }
-  plan_boundary(plan, &operations[index]);
-  end_phase(plan, copies, launches);
+  end_phase(plan, plan->copies, launches);
   plan->schedule->steps[index] = (lmi_step_phases){plan->schedule->phases + first_phase, plan->phases - first_phase};
 }
 

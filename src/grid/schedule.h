@@ -17,12 +17,18 @@ typedef struct lmi_halo_access {
   uint32_t read_low, read_high, write_low, write_high;
 } lmi_halo_access;
 
+/* What an operation does to the slab's own cells of a field. A halo that was fetched stays valid over operations that
+ * are known to leave the field alone. */
+typedef enum lmi_own_access { LMI_OWN_UNKNOWN, LMI_OWN_READ, LMI_OWN_WRITTEN } lmi_own_access;
+
 typedef struct lmi_access {
   const lmi_field *field;
   lmi_halo_access halo;
+  lmi_own_access own;
 } lmi_access;
 
-/* One kernel of the period. `arguments[p]` are those of slab p and are read at each replay. */
+/* One kernel of the period; each field stands once in its accesses. `arguments[p]` are those of slab p and are read at
+ * each replay. */
 typedef struct lmi_operation {
   const lmi_kernel *kernel;
   const void *const *arguments;
@@ -40,6 +46,7 @@ typedef struct lmi_message_count {
 typedef struct lmi_schedule {
   lmi_program program;
   lmi_message_count traffic;
+  int exchanges; /* steps of the period before which something is sent */
   lmi_copy *copies;
   lmi_launch *launches;
   lmi_phase *phases;

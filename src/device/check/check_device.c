@@ -37,10 +37,21 @@ static lamina_status check_dense_kernels(lmi_device *device, const lmi_dense_key
   return lmi_cpu_ops.dense_kernels(device, key, kernels);
 }
 
+static lamina_status check_cells_kernel(lmi_device *device, const lamina_kernel_text *text, lamina_precision type,
+                                        const lmi_kernel **kernel)
+{
+  return lmi_cpu_ops.cells_kernel(device, text, type, kernel);
+}
+
 static lamina_status check_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
                                   lmi_fault *fault)
 {
   return lmi_cpu_ops.replay(device, program, start, count, fault);
+}
+
+static void check_transfers(const lmi_device *device, lmi_transfers *transfers)
+{
+  lmi_cpu_ops.transfers(device, transfers);
 }
 
 static lamina_status check_run_planes(lmi_device *device, const lmi_launch *launch, size_t bytes_per_plane)
@@ -55,6 +66,8 @@ const lmi_device_ops lmi_check_ops = {
   .allocate = check_allocate,
   .release = check_release,
   .dense_kernels = check_dense_kernels,
+  .cells_kernel = check_cells_kernel,
   .replay = check_replay,
+  .transfers = check_transfers,
   .run_planes = check_run_planes,
 };
