@@ -29,6 +29,8 @@ static const lmi_option options[] = {
                     "reference length (default: as the file says, or the length of the line)"),
   LMI_OPTION_NUMBER(struct render_values, speed, "speed", "M_PER_S", 0, 1e300,
                     "reference speed (default: as the file says)"),
+  LMI_OPTION_FLAG(struct render_values, vti, "vti",
+                  "write the fields as .vti, which VTK and ParaView of any age open (no pictures then)"),
   LMI_OPTION_TEXT(struct render_values, out, "out", "DIR", "where files go (default: the current folder)"),
   LMI_OPTION_FLAG(struct render_values, json, "json", "print one JSON object"),
   {0}};
@@ -47,7 +49,8 @@ lamina_status lmi_render_name(const lmi_render *render, const char *what, lmi_te
   const char *stem = slash != NULL ? slash + 1 : render->path;
   const char *dot = strrchr(stem, '.');
   const int length = dot != NULL && dot != stem ? (int)(dot - stem) : (int)strlen(stem);
-  return lmi_text_append(render->ctx, name, "%s/%.*s-%s", render->values->out, length, stem, what);
+  return lmi_text_append(render->ctx, name, "%s/%.*s%s%s", render->values->out, length, stem, what != NULL ? "-" : "",
+                         what != NULL ? what : "");
 }
 
 lamina_status lmi_render_parse_place(const lmi_call *call, const char *option, const char *text, int *axis,
@@ -70,6 +73,20 @@ static lamina_status make_folder(const lmi_render *render)
   return lmi_fail_errno(render->ctx, LAMINA_ERROR_FILE, errno, "cannot make the folder %s", out);
 }
 
+static lamina_status write_vti(const lmi_render *render)
+{
+  lmi_text path = {0};
+  lamina_status status = lmi_render_name(render, NULL, &path);
+  if (status == LAMINA_OK)
+    status = lmi_text_append(render->ctx, &path, ".vti");
+  if (status == LAMINA_OK)
+    status = lmi_field_vti_write(render->ctx, render->file, path.data);
+  if (status == LAMINA_OK && !render->values->json)
+    printf("%s\n", path.data);
+  lmi_text_free(render->ctx, &path);
+  return status;
+}
+
 static lamina_status print_summary(lmi_render *render)
 {
   const lmi_field_frame *frame = &lmi_field_file_content(render->file)->frame;
@@ -85,9 +102,11 @@ static lamina_status render_all(lmi_render *render)
 {
   const struct render_values *values = render->values;
   LMI_TRY(make_folder(render));
-  const bool wants_lines = values->profiles.count > 0 || values->references.count > 0;
-  if (!wants_lines || values->slices.count > 0)
+  const bool wants_other = values->vti || values->profiles.count > 0 || values->references.count > 0;
+  if (!wants_other || values->slices.count > 0)
     LMI_TRY(lmi_render_pictures(render));
+  if (values->vti)
+    LMI_TRY(write_vti(render));
   LMI_TRY(lmi_render_profiles(render));
   LMI_TRY(lmi_render_references(render));
   LMI_TRY(print_summary(render));

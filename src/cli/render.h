@@ -7,7 +7,7 @@
 #include "io/field_file.h"
 
 struct render_values {
-  bool json, streamlines;
+  bool json, streamlines, vti;
   const char *out, *range;
   int64_t pixels;
   double length, speed, gate; /* 0: not given */
@@ -31,7 +31,7 @@ static inline bool lmi_render_is_flat(const lmi_render *render)
   return lmi_field_file_content(render->file)->frame.cells.z == 1;
 }
 
-/* DIR/STEM-WHAT where STEM is the file's name without its ending; released with lmi_text_free. */
+/* DIR/STEM-WHAT, or DIR/STEM when `what` is NULL. STEM is the file's name without its ending. */
 LAMINA_NODISCARD lamina_status lmi_render_name(const lmi_render *render, const char *what, lmi_text *name);
 
 /* "x=0.5": axis and position. Errors name `option`. */

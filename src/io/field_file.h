@@ -93,7 +93,18 @@ const char *lmi_field_file_attribute(const lmi_field_file *file, const char *nam
  * are read and checked against their CRC. */
 LAMINA_NODISCARD lamina_status lmi_field_file_read(lmi_field_file *file, size_t array, lamina_box box,
                                                    double *const components[]);
+
+/* A whole plane as it stands in the file (float or double, components of a cell together), checked; lives until the
+ * next read. */
+LAMINA_NODISCARD lamina_status lmi_field_file_read_plane(lmi_field_file *file, size_t array, lamina_index z,
+                                                         const void **plane, size_t *bytes);
 void lmi_field_file_close(lmi_field_file *file);
+
+/* ---- for other programs ---- */
+
+/* Writes the fields of an open file as XML ImageData (.vti) with raw appended data and 64-bit lengths: every VTK and
+ * ParaView since 2012 opens it. Errors: those of reading, FILE. */
+LAMINA_NODISCARD lamina_status lmi_field_vti_write(lamina_context *ctx, lmi_field_file *file, const char *path);
 
 /* ---- the files of one run as a film ---- */
 

@@ -219,6 +219,17 @@ lamina_status lmi_field_file_read(lmi_field_file *file, size_t array, lamina_box
   return LAMINA_OK;
 }
 
+lamina_status lmi_field_file_read_plane(lmi_field_file *file, size_t array, lamina_index z, const void **plane,
+                                        size_t *bytes)
+{
+  LMI_REQUIRE(file->ctx, array < file->content.array_count && z >= 0 && z < file->content.frame.cells.z,
+              LAMINA_ERROR_ARGUMENT, "%s has no plane %" PRId64 " of a field number %zu", file->path, z, array);
+  LMI_TRY(lmi_store_read_plane(file->store, file->store_index[array], (uint64_t)z, file->plane));
+  *plane = file->plane;
+  *bytes = lmi_store_plane_bytes(file->store, file->store_index[array]);
+  return LAMINA_OK;
+}
+
 void lmi_field_file_close(lmi_field_file *file)
 {
   if (file == NULL)

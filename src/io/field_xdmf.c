@@ -21,7 +21,7 @@ lamina_status lmi_xdmf_end(lamina_context *ctx, lmi_text *text)
   return lmi_text_append(ctx, text, "%s", "</Grid>\n</Domain>\n</Xdmf>\n");
 }
 
-static lamina_status append_escaped(lamina_context *ctx, lmi_text *text, const char *raw)
+lamina_status lmi_xml_append(lamina_context *ctx, lmi_text *text, const char *raw)
 {
   for (; *raw != '\0'; raw++) {
     switch (*raw) {
@@ -49,7 +49,7 @@ static lamina_status append_array(lamina_context *ctx, lmi_text *text, const lmi
 {
   const lamina_int3 cells = content->frame.cells;
   LMI_TRY(lmi_text_append(ctx, text, "<Attribute Name=\""));
-  LMI_TRY(append_escaped(ctx, text, array->name));
+  LMI_TRY(lmi_xml_append(ctx, text, array->name));
   LMI_TRY(lmi_text_append(ctx, text,
                           "\" AttributeType=\"%s\" Center=\"Cell\">\n"
                           "<DataItem Dimensions=\"%" PRId64 " %" PRId64 " %" PRId64
@@ -57,9 +57,9 @@ static lamina_status append_array(lamina_context *ctx, lmi_text *text, const lmi
                           array->components == 3 ? "Vector" : "Scalar", cells.z, cells.y, cells.x,
                           array->components == 3 ? " 3" : "", array->precision == LAMINA_F64 ? 8 : 4));
   char path[LMI_FIELD_PATH_BYTES];
-  LMI_TRY(append_escaped(ctx, text, file_name));
+  LMI_TRY(lmi_xml_append(ctx, text, file_name));
   LMI_TRY(lmi_text_append(ctx, text, ":"));
-  LMI_TRY(append_escaped(ctx, text, lmi_field_path(array->name, path)));
+  LMI_TRY(lmi_xml_append(ctx, text, lmi_field_path(array->name, path)));
   return lmi_text_append(ctx, text, "</DataItem>\n</Attribute>\n");
 }
 

@@ -12,6 +12,9 @@ LAMINA_NODISCARD lamina_status lmi_xdmf_begin(lamina_context *ctx, lmi_text *tex
 /* One file of the series; its arrays and cells are those of `content`. */
 LAMINA_NODISCARD lamina_status lmi_xdmf_add(lamina_context *ctx, lmi_text *text, const lmi_field_content *content,
                                             const char *file_name, double time);
+/* Text with the signs that mean something in XML replaced. */
+LAMINA_NODISCARD lamina_status lmi_xml_append(lamina_context *ctx, lmi_text *text, const char *raw);
+
 LAMINA_NODISCARD lamina_status lmi_xdmf_end(lamina_context *ctx, lmi_text *text);
 
 #endif

@@ -21,6 +21,7 @@ if ! lamina run small.yaml --out out > run.log 2>&1; then
 fi
 lamina render out/fields.vtkhdf --out pictures --field speed --field vorticity --streamlines --pixels 64 > log ||
   echo 'no pictures'
+lamina render out/fields.vtkhdf --out pictures --vti
 ls pictures
 try lamina render out/fields.vtkhdf --out pictures --field heat
 try lamina render out/fields.vtkhdf --out pictures --slice w=1

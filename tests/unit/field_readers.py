@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens a field file with a reader that is not ours: field_readers.py h5py|vtk|paraview FOLDER.
+"""Opens a field file with a reader that is not ours: field_readers.py h5py|vtk|vti|paraview FOLDER.
 
-test_field_readers.c wrote FOLDER/fields.vtkhdf and FOLDER/fields.xmf: in each cell, velocity is the position of its centre and
+test_field_readers.c wrote FOLDER/fields.vtkhdf, .xmf and .vti: in each cell, velocity is the position of its centre and
 pressure is x + 10 y + 100 z. Exit 0: all as it should be; 77: this reader is not here (said on stdout); 1: wrong."""
 import sys
 
@@ -75,6 +75,18 @@ def with_vtk(folder):
     check_image(reader.GetOutput())
 
 
+def with_vti(folder):
+    try:
+        from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+    except ImportError:
+        skip("VTK is not installed (Debian: python3-vtk9)")
+    reader = vtkXMLImageDataReader()
+    reader.SetFileName(f"{folder}/fields.vti")
+    reader.Update()
+    check_image(reader.GetOutput())
+    expect_near("time", reader.GetOutput().GetFieldData().GetArray("TimeValue").GetTuple(0), [TIME])
+
+
 def with_paraview(folder):
     try:
         from paraview import servermanager, simple
@@ -88,4 +100,4 @@ def with_paraview(folder):
 
 
 if __name__ == "__main__":
-    {"h5py": with_h5py, "vtk": with_vtk, "paraview": with_paraview}[sys.argv[1]](sys.argv[2])
+    {"h5py": with_h5py, "vtk": with_vtk, "vti": with_vti, "paraview": with_paraview}[sys.argv[1]](sys.argv[2])

@@ -36,6 +36,10 @@ static void write_centres(void)
   unlink("fields.vtkhdf.series");
   assert_int_equal(
     lmi_field_file_write(ctx, "fields.vtkhdf", &content, (const double *const *const[]){velocity, scalar}), LAMINA_OK);
+  lmi_field_file *file = NULL;
+  assert_int_equal(lmi_field_file_open(ctx, "fields.vtkhdf", &file), LAMINA_OK);
+  assert_int_equal(lmi_field_vti_write(ctx, file, "fields.vti"), LAMINA_OK);
+  lmi_field_file_close(file);
   assert_int_equal(lmi_field_series_add(ctx, "fields", "fields.vtkhdf", &content), LAMINA_OK);
   lamina_context_destroy(ctx);
 }
@@ -74,10 +78,18 @@ static void opens_in_vtk(void **state)
   open_with("vtk", (const char *const[]){chosen != NULL ? chosen : "python3", "/usr/bin/python3", NULL});
 }
 
+static void opens_in_any_vtk_as_vti(void **state)
+{
+  (void)state;
+  const char *chosen = getenv("LAMINA_VTK_PYTHON");
+  open_with("vti", (const char *const[]){"/usr/bin/python3", "python3", "pvpython", chosen, NULL});
+}
+
 static void opens_in_paraview(void **state)
 {
   (void)state;
   open_with("paraview", (const char *const[]){"pvpython", NULL});
 }
 
-LMI_TEST_MAIN(cmocka_unit_test(opens_in_h5py), cmocka_unit_test(opens_in_vtk), cmocka_unit_test(opens_in_paraview))
+LMI_TEST_MAIN(cmocka_unit_test(opens_in_h5py), cmocka_unit_test(opens_in_vtk),
+              cmocka_unit_test(opens_in_any_vtk_as_vti), cmocka_unit_test(opens_in_paraview))
