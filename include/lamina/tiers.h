@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 
+#include <lamina/accelerator.h>
 #include <lamina/machine.h>
 
 #ifdef __cplusplus
@@ -65,6 +66,13 @@ typedef struct lamina_flops_row {
   char reason[96];
 } lamina_flops_row;
 
+/* A GPU: its memory is a tier, and so is host memory seen from it (the link). */
+typedef struct lamina_accelerator_row {
+  lamina_accelerator device;
+  lamina_spread stream_gb_per_s[2]; /* 19 streams in place, f32 and f64 */
+  lamina_spread link_gb_per_s[4];   /* by lamina_link; NAN: not measured */
+} lamina_accelerator_row;
+
 typedef struct lamina_machine {
   char processor[96]; /* model name; "" when unknown */
   char host[65];
@@ -93,6 +101,9 @@ typedef struct lamina_machine {
   size_t latency_count;
   lamina_flops_row *flops;
   size_t flops_count;
+  lamina_accelerator_row *accelerators;
+  size_t accelerator_count;
+  char accelerator_reason[160]; /* why there are none; "" before lamina_machine_measure */
 } lamina_machine;
 
 /* Reads nodes, tiers and limits; measures nothing. `root` NULL: this machine. Missing files are no error: a system
@@ -123,7 +134,8 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_machine_measure(lamina_context 
                                                                  const lamina_measure_options *options);
 
 /* The machine file: JSON, documented in docs/user/memory.md. print gives it on a stream; save writes a temporary file
- * and renames it; load refuses a file of a newer major version (CASE). */
+ * and renames it; load refuses a file of a newer major version (CASE), and
+ * leaves accelerators out. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_machine_print_json(lamina_context *context,
                                                                     const lamina_machine *machine, FILE *stream);
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_machine_save(lamina_context *context, const lamina_machine *machine,

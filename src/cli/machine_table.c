@@ -58,8 +58,12 @@ void lmi_machine_print_nodes(const lamina_machine *machine)
     }
     printf("  %s\n", node_remark(node, remark, sizeof remark));
   }
+}
+
+static void print_remarks(const lamina_machine *machine)
+{
   for (size_t i = 0; i < machine->remark_count; i++)
-    printf("remark: %s\n", machine->remarks[i]);
+    printf("%sremark: %s\n", i == 0 ? "\n" : "", machine->remarks[i]);
 }
 
 static void print_spread(lamina_spread spread, const char *unit)
@@ -99,10 +103,34 @@ static void print_latency(const lamina_machine *machine)
   }
 }
 
+static void print_accelerators(const lamina_machine *machine)
+{
+  if (machine->accelerator_count == 0) {
+    printf("\nno GPU: %s\n", machine->accelerator_reason);
+    return;
+  }
+  for (size_t i = 0; i < machine->accelerator_count; i++) {
+    const lamina_accelerator_row *row = &machine->accelerators[i];
+    char memory[32];
+    printf("\ndevice %zu, %s, %s\n", i, row->device.name, lmi_format_bytes((double)row->device.memory_bytes, memory));
+    for (int k = 0; k < 2; k++) {
+      printf("19 streams in place, %d-byte elements  ", k == 0 ? 4 : 8);
+      print_spread(row->stream_gb_per_s[k], "GB/s");
+      printf("\n");
+    }
+    for (int link = 0; lamina_link_name((lamina_link)link) != NULL; link++) {
+      printf("%-37s ", lamina_link_name((lamina_link)link));
+      print_spread(row->link_gb_per_s[link], "GB/s");
+      printf("\n");
+    }
+  }
+}
+
 void lmi_machine_print_measured(const lamina_machine *machine)
 {
   if (machine->bandwidth_count == 0) {
     printf("\nnothing was measured\n");
+    print_remarks(machine);
     return;
   }
   print_bandwidth(machine);
@@ -118,6 +146,8 @@ void lmi_machine_print_measured(const lamina_machine *machine)
     print_spread(row->gflop_per_s, "GFLOP/s");
     printf("%s%s\n", row->reason[0] != '\0' ? "  " : "", row->reason);
   }
+  print_accelerators(machine);
+  print_remarks(machine);
 }
 
 void lmi_machine_progress(void *user, const char *text, int done, int total)

@@ -124,6 +124,26 @@ static json_t *flop_entries(const lamina_machine *machine)
   return flops;
 }
 
+/* A device is two tiers: its own memory, and the host's through its link. */
+static json_t *accelerator_entries(const lamina_machine *machine)
+{
+  json_t *devices = json_array();
+  for (size_t i = 0; i < machine->accelerator_count; i++) {
+    const lamina_accelerator_row *row = &machine->accelerators[i];
+    json_t *entry = json_pack("{s:s, s:i, s:s, s:I}", "name", "GPUMemory", "device", (int)i, "model", row->device.name,
+                              "capacity_bytes", (json_int_t)row->device.memory_bytes);
+    set_spread(entry, "streams19_f32_gb_per_s", row->stream_gb_per_s[0]);
+    set_spread(entry, "streams19_f64_gb_per_s", row->stream_gb_per_s[1]);
+    for (int link = 0; lamina_link_name((lamina_link)link) != NULL; link++) {
+      char key[64];
+      snprintf(key, sizeof key, "%s_gb_per_s", lamina_link_name((lamina_link)link));
+      set_spread(entry, key, row->link_gb_per_s[link]);
+    }
+    json_array_append_new(devices, entry);
+  }
+  return devices;
+}
+
 static json_t *node_entries(const lamina_machine *machine)
 {
   json_t *nodes = json_array();
@@ -170,9 +190,10 @@ static json_t *machine_to_json(const lamina_machine *machine)
   json_t *remarks = json_array();
   for (size_t i = 0; i < machine->remark_count; i++)
     json_array_append_new(remarks, json_string(machine->remarks[i]));
-  return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "lamina_machine", FORMAT, "machine", summary_entry(machine),
-                   "tiers", tier_entries(machine), "flops", flop_entries(machine), "nodes", node_entries(machine),
-                   "remarks", remarks);
+  return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "lamina_machine", FORMAT, "machine",
+                   summary_entry(machine), "tiers", tier_entries(machine), "flops", flop_entries(machine), "nodes",
+                   node_entries(machine), "accelerators", accelerator_entries(machine), "accelerator_reason",
+                   machine->accelerator_reason, "remarks", remarks);
 }
 
 lamina_status lamina_machine_print_json(lamina_context *ctx, const lamina_machine *machine, FILE *stream)

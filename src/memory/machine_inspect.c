@@ -217,5 +217,6 @@ void lamina_machine_destroy(lamina_context *ctx, lamina_machine *machine)
   lmi_free(ctx, machine->bandwidth);
   lmi_free(ctx, machine->latency);
   lmi_free(ctx, machine->flops);
+  lmi_free(ctx, machine->accelerators);
   lmi_free(ctx, machine);
 }

@@ -12,6 +12,10 @@ LAMINA_NODISCARD lamina_status lmi_nodes_read(lamina_context *ctx, const char *r
 /* tiers.c: groups the nodes from the kernel's tiers, the firmware's numbers, processors and distances. */
 LAMINA_NODISCARD lamina_status lmi_tiers_assign(lamina_context *ctx, lamina_machine *machine);
 
+/* machine_accelerators.c: every GPU; none is no error. */
+LAMINA_NODISCARD lamina_status lmi_accelerators_measure(lamina_context *ctx, lamina_machine *machine,
+                                                        const lamina_measure_options *options);
+
 LAMINA_NODISCARD lamina_status lmi_machine_remark(lamina_context *ctx, lamina_machine *machine, const char *format, ...)
   LMI_PRINTF(3, 4);
 

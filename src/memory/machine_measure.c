@@ -212,6 +212,22 @@ static lamina_status make_room(machine_survey *survey)
   return LMI_ALLOC(survey->ctx, 2 * FLOP_WIDTHS, &machine->flops);
 }
 
+/* A machine that did something else meanwhile shows in the spread of the repetitions. */
+static lamina_status judge_quiet(lamina_context *ctx, lamina_machine *machine)
+{
+  const double wide = 1.5;
+  size_t restless = 0;
+  for (size_t i = 0; i < machine->bandwidth_count; i++)
+    restless += machine->bandwidth[i].gb_per_s.high > wide * machine->bandwidth[i].gb_per_s.low;
+  for (size_t i = 0; i < machine->flops_count; i++)
+    restless += machine->flops[i].gflop_per_s.high > wide * machine->flops[i].gflop_per_s.low;
+  if (restless == 0)
+    return LAMINA_OK;
+  return lmi_machine_remark(ctx, machine,
+                            "%zu of %zu rates spread by more than half: something else was running; measure again",
+                            restless, machine->bandwidth_count + machine->flops_count);
+}
+
 lamina_status lamina_machine_measure(lamina_context *ctx, lamina_machine *machine,
                                      const lamina_measure_options *options)
 {
@@ -225,5 +241,7 @@ lamina_status lamina_machine_measure(lamina_context *ctx, lamina_machine *machin
       LMI_TRY(measure_latency(&survey, &machine->nodes[i], &machine->nodes[j]));
     }
   }
-  return measure_flops(&survey);
+  LMI_TRY(measure_flops(&survey));
+  LMI_TRY(judge_quiet(ctx, machine));
+  return lmi_accelerators_measure(ctx, machine, options);
 }
