@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "lamina/placement.h"
+#include "place_apply.h"
 
 enum { TIERS = 2, ROWS_MOST = 20 };
 
@@ -13,7 +14,7 @@ struct place_values {
   bool json, all;
   double local;
   int64_t capacity;
-  const char *bandwidths, *latencies, *nodes, *plan;
+  const char *bandwidths, *latencies, *nodes, *plan, *apply;
 };
 
 static const struct place_values defaults = {.bandwidths = "73,34", .latencies = "111,202", .nodes = "0,1"};
@@ -28,6 +29,7 @@ static const lmi_option options[] = {
   LMI_OPTION_TEXT(struct place_values, nodes, "nodes", "FAST,SLOW",
                   "NUMA nodes of the tiers, for the plan (default: 0,1)"),
   LMI_OPTION_TEXT(struct place_values, plan, "plan", "FILE", "write the plan there"),
+  LMI_OPTION_TEXT(struct place_values, apply, "apply", "PLAN", "run CMD with its allocations where the plan says"),
   LMI_OPTION_FLAG(struct place_values, all, "all", "every advice, not only the first 20"),
   LMI_OPTION_FLAG(struct place_values, json, "json", "print one JSON object"),
   {0}};
@@ -231,6 +233,11 @@ static lamina_status place_run(lmi_call *call)
   lamina_tier_model tiers[TIERS];
   lamina_replay_options replay;
   lamina_profile *profile = NULL;
+  const struct place_values *values = call->values;
+  if ((values->apply != NULL) != (call->program_count > 0) || (values->apply == NULL) != (call->argument_count > 0))
+    return lmi_usage_error(call, "give a PROFILE, or --apply PLAN and a program behind --");
+  if (values->apply != NULL)
+    return lmi_place_apply(call, values->apply);
   LMI_TRY(read_tiers(call, tiers, &replay));
   LMI_TRY(lmi_call_open(call, 0));
   LMI_TRY(lamina_profile_read(call->ctx, call->arguments[0], &profile));
@@ -243,15 +250,18 @@ const lmi_command lmi_command_place = {
   .name = "place",
   .summary = "says which objects belong in the fast tier of memory",
   .group = LMI_GROUP_MEASURE,
-  .arguments = "PROFILE",
-  .least = 1,
+  .flags = LMI_TAKES_PROGRAM,
+  .arguments = "[PROFILE]",
+  .least = 0,
   .most = 1,
   .options = options,
   LMI_VALUES(defaults),
   .description = "Reads a profile (lamina record --source trace), plays its first touches into a fast tier\n"
                  "of limited capacity and a slow one, and reads the slow tier's share of the traffic\n"
                  "against its shares of capacity and bandwidth. Then a knapsack over objects and time says\n"
-                 "what to allocate first, split, spread, move away or free earlier. All of it is a model.",
+                 "what to allocate first, split, spread, move away or free earlier. All of it is a model.\n"
+                 "With --apply a preloaded library puts the blocks of a page or more from the plan's sites\n"
+                 "where the plan says (mbind, preferred), and counts where their pages really lie.",
   .examples = examples,
   .run = place_run,
 };

@@ -22,12 +22,13 @@ static lamina_status append_escaped(lamina_context *ctx, lmi_text *text, const c
   return LAMINA_OK;
 }
 
-/* "place KIND TIER PERMILLE FAST:SLOW MODULE ADDRESS FRAMES NAME", then one "frame" line for each further caller. */
+/* "place KIND TIER PERMILLE FAST:SLOW BYTES NAME", then one "frame" line for each caller. */
 static lamina_status append_site(lamina_context *ctx, lmi_text *text, const lamina_profile_object *object,
                                  const lamina_advice *advice)
 {
-  LMI_TRY(lmi_text_append(ctx, text, "place %s %d %d %d:%d ", lamina_advice_name(advice->kind), advice->tier,
-                          (int)(1000 * advice->fraction + 0.5), advice->weights[0], advice->weights[1]));
+  LMI_TRY(lmi_text_append(ctx, text, "place %s %d %d %d:%d %llu ", lamina_advice_name(advice->kind), advice->tier,
+                          (int)(1000 * advice->fraction + 0.5), advice->weights[0], advice->weights[1],
+                          (unsigned long long)object->bytes_peak));
   LMI_TRY(append_escaped(ctx, text, object->name));
   LMI_TRY(lmi_text_append(ctx, text, "\n"));
   for (size_t i = 0; i < object->frame_count; i++) {
@@ -50,7 +51,7 @@ static lamina_status compose(const lamina_profile *profile, const lamina_plan *p
     LMI_TRY(lmi_text_append(ctx, text, "\n"));
   }
   for (size_t i = 0; i < plan->count; i++)
-    if (plan->advice[i].kind != LAMINA_ADVICE_FREE)
+    if (plan->advice[i].kind != LAMINA_ADVICE_FREE && profile->objects.data[plan->advice[i].object].frame_count > 0)
       LMI_TRY(append_site(ctx, text, &profile->objects.data[plan->advice[i].object], &plan->advice[i]));
   return lmi_text_append(ctx, text, "end\n");
 }
