@@ -150,8 +150,8 @@ extern const lmi_command *const lmi_commands[];
 /* Creates call->ctx, whose remarks go to stderr as "lamina: ...". threads 0: every usable processor. */
 LAMINA_NODISCARD lamina_status lmi_call_open(lmi_call *call, int threads);
 
-/* Prints `object` on stdout, indented, and releases it; an `object` of NULL means jansson ran out of memory. A full disk
- * is told by main(), as for every output. */
+/* Prints `object` on stdout, indented, and releases it; an `object` of NULL means jansson ran out of memory. A full
+ * disk is told by main(), as for every output. */
 LAMINA_NODISCARD lamina_status lmi_print_json(lmi_call *call, json_t *object);
 
 /* `value` as a JSON real, or null when it is not finite: what was not measured is never 0. */
@@ -173,7 +173,7 @@ LAMINA_NODISCARD lamina_status lmi_options_parse(lmi_call *call, int argc, char 
 /* "--threads N", "--layout plane|soa" into buffer. */
 void lmi_option_form(const lmi_option *option, size_t buffer_bytes, char *buffer);
 
-/* " (1 to 4096)" into buffer, or "" when nothing is bounded. */
+/* ", 1 to 4096" into buffer, or "" when nothing is bounded. */
 void lmi_option_bounds(const lmi_option *option, size_t buffer_bytes, char *buffer);
 
 /* The command called `name` in a NULL-terminated table, or NULL. */

@@ -32,10 +32,10 @@ void lmi_option_bounds(const lmi_option *option, size_t buffer_bytes, char *buff
     return;
   char low[32], high[32];
   if (option->kind == LMI_KIND_BYTES)
-    snprintf(buffer, buffer_bytes, " (%s to %s)", lmi_format_bytes(option->low, low),
+    snprintf(buffer, buffer_bytes, ", %s to %s", lmi_format_bytes(option->low, low),
              lmi_format_bytes(option->high, high));
   else
-    snprintf(buffer, buffer_bytes, " (%.15g to %.15g)", option->low, option->high);
+    snprintf(buffer, buffer_bytes, ", %.15g to %.15g", option->low, option->high);
 }
 
 static void print_row(FILE *stream, const char *form, const char *text, const char *end)

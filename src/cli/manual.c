@@ -54,6 +54,19 @@ static void print_option(FILE *stream, const lmi_option *option)
   fputc('\n', stream);
 }
 
+static void print_examples(FILE *stream, const char *const *line)
+{
+  if (line != NULL)
+    fputs(".PP\nExamples:\n", stream);
+  for (; line != NULL && line[0] != NULL && line[1] != NULL; line += 2) {
+    fputs(".TP\n.B ", stream);
+    print_escaped(stream, line[0]);
+    fputc('\n', stream);
+    print_escaped(stream, line[1]);
+    fputc('\n', stream);
+  }
+}
+
 static void print_command(FILE *stream, const lmi_command *command, const char *parent)
 {
   char path[64];
@@ -74,13 +87,7 @@ static void print_command(FILE *stream, const lmi_command *command, const char *
   }
   for (const lmi_option *option = command->options; option != NULL && option->name != NULL; option++)
     print_option(stream, option);
-  for (const char *const *line = command->examples; line != NULL && line[0] != NULL && line[1] != NULL; line += 2) {
-    fputs(".PP\n.B ", stream);
-    print_escaped(stream, line[0]);
-    fputs("\n.br\n", stream);
-    print_escaped(stream, line[1]);
-    fputc('\n', stream);
-  }
+  print_examples(stream, command->examples);
   for (const lmi_command *const *child = command->children; child != NULL && *child != NULL; child++)
     print_command(stream, *child, path);
 }
