@@ -124,8 +124,13 @@ static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *ou
       arrays[count++].precision = sim->flow->solver.precision;
     }
   const double h = sim->flow->units.cell_size;
+  char length[32], speed[32];
+  lmi_format_double(sim->flow->units.reference_length, length);
+  lmi_format_double(sim->flow->units.reference_speed, speed);
   const lmi_text_pair attributes[] = {{"title", lamina_case_title(sim->flow)},
                                       {"case_hash", sim->flow->text_hash},
+                                      {"reference_length_m", length},
+                                      {"reference_speed_m_per_s", speed},
                                       {"program", "lamina"},
                                       {"version", lamina_version()}};
   const lmi_field_content content = {
