@@ -78,6 +78,12 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_choose(lamina_context *c
                                                                double loi, int threads,
                                                                lamina_injector_setting *setting);
 
+/* Corrects the flops of a chosen setting on the machine as it is now, by up to eight runs of 0.15 s, until the level is
+ * met within one point or nothing more can be gained. Do it before the program that is to be disturbed starts. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_settle(lamina_context *context,
+                                                               const lamina_injector_calibration *calibration,
+                                                               double loi, lamina_injector_setting *setting);
+
 /* JSON. load refuses other files and newer formats (CASE). */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_injector_calibration_save(
   lamina_context *context, const lamina_injector_calibration *calibration, const char *path);

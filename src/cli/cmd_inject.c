@@ -11,9 +11,10 @@
 #include "machine_table.h"
 
 enum { MOST_STEPS = 100000 };
+static const double LEAST_TO_SETTLE = 2; /* seconds: shorter injections take the calibration as it is */
 
 struct inject_values {
-  bool json, calibrate;
+  bool json, calibrate, fixed;
   const char *calibration, *duration, *levels;
   double loi, flops;
   int64_t threads, cpu_node, memory_node, array_bytes;
@@ -34,6 +35,7 @@ static const lmi_option options[] = {
                   "the calibration, read or written (default: lamina-inject.json; made when missing)"),
   LMI_OPTION_INTEGER(struct inject_values, threads, "threads", "N", 1, 4095,
                      "with N threads; to calibrate: up to N (default: the fewest that reach the level; all)"),
+  LMI_OPTION_FLAG(struct inject_values, fixed, "fixed", "do not correct the setting by short runs at the start"),
   LMI_OPTION_NUMBER(struct inject_values, flops, "flops", "N", 1, 100000,
                     "flops an element, instead of a level: no calibration is used"),
   LMI_OPTION_INTEGER(struct inject_values, cpu_node, "cpu-node", "NODE", 0, 1048576, "threads on this NUMA node"),
@@ -175,6 +177,8 @@ static lamina_status inject_level(lmi_call *call, const lamina_injector_calibrat
   const struct inject_values *values = call->values;
   lamina_injector_setting setting;
   LMI_TRY(lamina_inject_choose(call->ctx, calibration, loi, (int)values->threads, &setting));
+  if (!values->fixed && seconds >= LEAST_TO_SETTLE)
+    LMI_TRY(lamina_inject_settle(call->ctx, calibration, loi, &setting));
   return inject_once(call, &setting, loi, seconds, calibration->peak_gb_per_s);
 }
 
