@@ -78,6 +78,7 @@ static lmi_dense_key make_key(const lamina_solver_options *options)
     .wraps_y =
       options->faces[LAMINA_FACE_Y_LOW].kind == LAMINA_FACE_PERIODIC && lamina_lattice_dimension(options->lattice) == 3,
     .wraps_z = is_periodic_last(options) && options->partitions <= 1,
+    .direct = options->partitions > 1 && !options->copy_messages,
     .force = f.x != 0.0 || f.y != 0.0 || f.z != 0.0,
   };
 }
@@ -203,6 +204,9 @@ static void fill_steps(lmi_dense_flow *flow, const lamina_solver_options *option
         .target = flow->fields[two ? 1 - e : 0].pieces[p].memory,
         .parity = e,
       };
+      const lmi_slab *slab = &flow->partition.slabs[p];
+      step->lower = slab->lower >= 0 ? &flow->steps[e * slabs + slab->lower] : NULL;
+      step->upper = slab->upper >= 0 ? &flow->steps[e * slabs + slab->upper] : NULL;
       flow->arguments[e * slabs + p] = step;
     }
 }
@@ -284,6 +288,8 @@ lamina_status lmi_dense_flow_create(lamina_context *ctx, const lamina_solver_opt
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, (size_t)(PERIOD * partitions), &flow->arguments), cleanup);
   fill_steps(flow, options);
   LMI_TRY_GOTO(status, make_schedule(ctx, options, flow, &flow->schedule), cleanup);
+  if (options->backend != LAMINA_BACKEND_CUDA)
+    lmi_dense_flow_name_memory(flow);
 cleanup:
   if (status != LAMINA_OK)
     lmi_dense_flow_free(ctx, flow);

@@ -32,6 +32,9 @@ LAMINA_NODISCARD lamina_status lmi_dense_flow_create(lamina_context *ctx, const 
                                                      lmi_dense_flow *flow);
 void lmi_dense_flow_free(lamina_context *ctx, lmi_dense_flow *flow);
 
+/* Tells a memory profiler, if one is attached, which group lies where in host memory. */
+void lmi_dense_flow_name_memory(const lmi_dense_flow *flow);
+
 /* Bytes of all fields. */
 LAMINA_NODISCARD lamina_status lmi_dense_flow_estimate(lamina_context *ctx, const lamina_solver_options *options,
                                                        uint64_t *bytes);
