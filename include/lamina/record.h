@@ -40,11 +40,13 @@ LAMINA_API const char *lamina_record_source_name(lamina_record_source source); /
 
 typedef struct lamina_record_options {
   lamina_record_source source;
-  const char *folder;       /* made; must be empty if it exists */
-  double clock_hz;          /* clock samples a second of processor time, 1 to 100000; default 1000 */
-  uint64_t sample_period;   /* perf: events a sample, >= 100; default 4000 */
-  double footprint_seconds; /* between two looks at the footprint; 0: chosen from the run time, at most 1 */
-  const char *tiers;        /* JSON file of tiers (lamina/tiers.h); NULL: as inspected */
+  const char *folder;        /* made; must be empty if it exists */
+  double clock_hz;           /* clock samples a second of processor time, 1 to 100000; default 1000 */
+  uint64_t sample_period;    /* perf: events a sample, >= 100; default 4000 */
+  double footprint_seconds;  /* between two looks at the footprint; 0: chosen from the run time, at most 1 */
+  const char *l1, *l2, *llc; /* trace: caches as "SIZE,WAYS" (48K,12), l2 also "none"; NULL: this machine's */
+  bool no_prefetch;          /* trace: without the model of the prefetcher */
+  const char *tiers;         /* JSON file of tiers (lamina/tiers.h); NULL: as inspected */
 } lamina_record_options;
 
 LAMINA_API lamina_record_options lamina_record_options_default(void);

@@ -12,7 +12,8 @@ static const char *const sources[] = {"best", "perf", "clock", "trace", "footpri
 
 struct record_values {
   bool json;
-  const char *out, *tiers;
+  const char *out, *tiers, *l1, *l2, *llc;
+  bool no_prefetch;
   int source;
   double rate, interval;
   int64_t period;
@@ -34,6 +35,11 @@ static const lmi_option options[] = {
                      "perf: a sample every N events (default: 4000)"),
   LMI_OPTION_NUMBER(struct record_values, interval, "interval", "S", 0, 3600,
                     "seconds between two looks at the footprint (default: by the run time, at most 1)"),
+  LMI_OPTION_TEXT(struct record_values, l1, "l1", "SIZE,WAYS",
+                  "trace: first-level cache, 48K,12 (default: this machine's)"),
+  LMI_OPTION_TEXT(struct record_values, l2, "l2", "SIZE,WAYS", "trace: second-level cache, or none"),
+  LMI_OPTION_TEXT(struct record_values, llc, "llc", "SIZE,WAYS", "trace: last-level cache, shared by all threads"),
+  LMI_OPTION_FLAG(struct record_values, no_prefetch, "no-prefetch", "trace: without the model of the prefetcher"),
   LMI_OPTION_TEXT(struct record_values, tiers, "tiers", "FILE", "take the tiers from a JSON file, fastest first"),
   LMI_OPTION_FLAG(struct record_values, json, "json", "print one JSON object when the program has ended, on stderr"),
   {0}};
@@ -112,6 +118,10 @@ static lamina_status record_run(lmi_call *call)
   record.clock_hz = values->rate;
   record.sample_period = (uint64_t)values->period;
   record.footprint_seconds = values->interval;
+  record.l1 = values->l1;
+  record.l2 = values->l2;
+  record.llc = values->llc;
+  record.no_prefetch = values->no_prefetch;
   record.tiers = values->tiers;
   const lamina_status status = lamina_record_run(call->ctx, &record, call->program, &result);
   call->exit_code = result.exit_code;

@@ -376,7 +376,13 @@ static void close_recorder(lmi_recorder *recorder)
 static lamina_status prepare_trace(lmi_recorder *recorder, char *const argv[], lmi_trace_launch *trace,
                                    lamina_record_result *result)
 {
-  const lmi_trace_options options = {.folder = recorder->folder};
+  const lamina_record_options *asked = &recorder->options;
+  const lmi_trace_options options = {.folder = recorder->folder,
+                                     .l1 = asked->l1,
+                                     .l2 = asked->l2,
+                                     .llc = asked->llc,
+                                     .no_stream_prefetch = asked->no_prefetch,
+                                     .no_adjacent_prefetch = asked->no_prefetch};
   LMI_TRY(lmi_trace_prepare(recorder->ctx, &options, argv, trace));
   recorder->is_traced = true;
   result->source = LAMINA_RECORD_TRACE;

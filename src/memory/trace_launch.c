@@ -110,6 +110,37 @@ static cache fit(cache wanted)
   return (cache){.bytes = sets * ways * LINE_BYTES, .ways = ways};
 }
 
+/* "SIZE,WAYS" as the tool takes it, so that a mistake is met here: 48K,12. */
+static bool is_geometry(const char *text)
+{
+  char *end;
+  uint64_t bytes = strtoull(text, &end, 10);
+  if (end == text || *text == '-' || bytes > UINT32_MAX)
+    return false;
+  if (*end == 'K' || *end == 'M')
+    bytes <<= *end++ == 'K' ? 10 : 20;
+  const char *ways_text = end + 1;
+  if (*end != ',' || *ways_text < '0' || *ways_text > '9')
+    return false;
+  const uint64_t ways = strtoull(ways_text, &end, 10);
+  const uint64_t sets = ways > 0 ? bytes / LINE_BYTES / ways : 0;
+  return *end == '\0' && ways <= WAYS_MAX && sets > 0 && sets <= SETS_MAX && (sets & (sets - 1)) == 0 &&
+         sets * ways * LINE_BYTES == bytes;
+}
+
+static lamina_status check_caches(lamina_context *ctx, const lmi_trace_options *options)
+{
+  const char *const given[] = {options->l1, options->l2, options->llc};
+  static const char *const names[] = {"L1", "L2", "LLC"};
+  for (size_t i = 0; i < LMI_COUNT(given); i++)
+    LMI_REQUIRE(
+      ctx, given[i] == NULL || (i == 1 && strcmp(given[i], "none") == 0) || is_geometry(given[i]),
+      LAMINA_ERROR_ARGUMENT,
+      "%s cache '%s': SIZE,WAYS with 1 to 16 ways and SIZE / 64 / WAYS a power of two up to 262144, as in 48K,12",
+      names[i], given[i]);
+  return LAMINA_OK;
+}
+
 typedef struct level {
   const char *option, *name, *given;
   int number;
@@ -216,6 +247,7 @@ lamina_status lmi_trace_prepare(lamina_context *ctx, const lmi_trace_options *op
   LMI_REQUIRE(ctx, lmi_trace_is_available(reason, sizeof reason), LAMINA_UNAVAILABLE, "%s", reason);
   LMI_REQUIRE(ctx, strlen(options->folder) < 4096, LAMINA_ERROR_ARGUMENT,
               "the name of the folder is longer than 4096 bytes");
+  LMI_TRY(check_caches(ctx, options));
   LMI_TRY(check_program(ctx, command[0], launch));
   while (command[length] != NULL)
     length++;
