@@ -86,6 +86,7 @@ static lamina_status add_dataset(lmi_store *store, const char *path, hid_t type,
   H5Pset_create_intermediate_group(links, 1);
   H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+  H5Pset_obj_track_times(creation, false); // the same content makes the same bytes
   const hid_t dataset = H5Dcreate2(store->file, path, type, space, links, creation, H5P_DEFAULT);
   const haddr_t place = dataset >= 0 ? H5Dget_offset(dataset) : HADDR_UNDEF;
   H5Dclose(dataset);
