@@ -135,7 +135,8 @@ static void write_objects(const lmi_report_profile *profile, FILE *stream)
   const lamina_profile_object *objects = lamina_profile_objects(profile->profile, &count);
   if (profile->object_total == 0)
     return;
-  fputs("<div class=\"wide\"><table><tr><th>object</th><th>kind</th><th>bytes</th><th>blocks</th><th>share</th></tr>\n",
+  fputs("<h3>Objects</h3>\n<div "
+        "class=\"wide\"><table><tr><th>object</th><th>kind</th><th>bytes</th><th>blocks</th><th>share</th></tr>\n",
         stream);
   for (size_t i = 0; i < count && i < LMI_REPORT_MOST_OBJECTS; i++) {
     if (lmi_report_object_share(profile, &objects[i]) <= 0)

@@ -15,7 +15,7 @@ static const char STYLE[] = "set encoding utf8\n"
                             "set linetype 3 lc rgb '#009e73' lw 2\nset linetype 4 lc rgb '#cc79a7' lw 2\n"
                             "set linetype 5 lc rgb '#e69f00' lw 2\nset linetype 6 lc rgb '#56b4e9' lw 2\n"
                             "set linetype cycle 6\nset grid lc rgb '#dddddd' lw 1\nset border lc rgb '#666666'\n"
-                            "set key top left reverse Left\n";
+                            "set key outside top left horizontal reverse Left\n";
 
 static lamina_status open_in(lamina_context *ctx, const char *folder, const char *name, const char *suffix, FILE **file)
 {
