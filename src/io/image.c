@@ -18,6 +18,7 @@ enum {
   TICK_LENGTH = 5,
   LETTER = 10, /* height of a capital */
   TITLE_LETTER = 13,
+  LEAST_LETTER = 7,
   MOST_TICKS = 7,
   LEAST_SIDE = 8, /* pixels of a side, however thin the plane */
   LARGEST_PICTURE = 8192,
@@ -294,13 +295,21 @@ static lamina_status check(lamina_context *ctx, const lmi_image_data *data, cons
   return LAMINA_OK;
 }
 
+/* A long title is written smaller, within reason. */
+static double title_letter(const picture *p, const char *title)
+{
+  const double width = lmi_canvas_text_width(title, TITLE_LETTER);
+  return fmax(LEAST_LETTER, TITLE_LETTER * fmin(1.0, (p->width + BAR_GAP + BAR_WIDTH) / width));
+}
+
 /* Room for the numbers at the bar and for the title. */
 static lamina_status create_canvas(lamina_context *ctx, const picture *p, const lmi_image_options *options,
                                    lmi_image_range range, lmi_canvas *canvas)
 {
   const ticks t = choose_ticks(range);
   const double unit = options->unit != NULL ? lmi_canvas_text_width(options->unit, LETTER) : 0.0;
-  const double title = options->title != NULL ? lmi_canvas_text_width(options->title, TITLE_LETTER) : 0.0;
+  const double title =
+    options->title != NULL ? lmi_canvas_text_width(options->title, title_letter(p, options->title)) : 0.0;
   const double numbers = fmax(widest_label(&t) + TICK_LENGTH + 5, unit - BAR_WIDTH);
   const double content = fmax(p->width + BAR_GAP + BAR_WIDTH + numbers, title);
   return lmi_canvas_create(ctx, (int)fmin(content, 2.0 * LARGEST_PICTURE) + 2 * MARGIN,
@@ -319,7 +328,8 @@ static lamina_status draw(lamina_context *ctx, lmi_canvas *canvas, const picture
                    (lmi_pen){.colour = INK, .thickness = 1.0, .opacity = 1.0});
   draw_bar(canvas, p, range, options->unit, table);
   if (options->title != NULL)
-    lmi_canvas_text(canvas, options->title, (lmi_point){MARGIN, MARGIN + TITLE_LETTER}, TITLE_LETTER, INK);
+    lmi_canvas_text(canvas, options->title, (lmi_point){MARGIN, MARGIN + TITLE_LETTER}, title_letter(p, options->title),
+                    INK);
   return LAMINA_OK;
 }
 
