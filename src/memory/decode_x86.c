@@ -170,6 +170,7 @@ static int word_immediate(const decoder *d)
   return d->operand_16 && !d->rex_w ? 2 : 4;
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): an opcode map
 static int one_byte_immediate(const decoder *d)
 {
   const uint8_t op = d->opcode;
@@ -223,11 +224,7 @@ static bool is_invalid(const decoder *d)
 /* One vector element: the access of a scalar instruction, the unit of a broadcast. */
 static uint8_t element_bytes(const decoder *d)
 {
-  if (d->repeat)
-    return 4;
-  if (d->repeat_not)
-    return 8;
-  return d->rex_w ? 8 : 4;
+  return d->repeat_not || (!d->repeat && d->rex_w) ? 8 : 4;
 }
 
 static bool is_scalar_fma(const decoder *d)
@@ -248,6 +245,7 @@ static bool is_scalar_vector(const decoder *d)
 
 /* Accesses of vector instructions; moves of halves and of single words are listed, everything else takes a whole
  * vector. */
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): an opcode map
 static uint8_t vector_bytes(const decoder *d)
 {
   const uint8_t whole = d->is_vector ? d->vector_length : 16;
@@ -609,6 +607,7 @@ static void multiply_by_constant(decoder *d, int64_t value)
   d->out->source = d->rm;
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): an opcode map
 static void one_byte(decoder *d, int64_t value)
 {
   const uint8_t op = d->opcode;
@@ -666,6 +665,7 @@ static bool is_vector_store(const decoder *d)
 }
 
 /* Integer instructions of map 0F. false: it is none of them. */
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): an opcode map
 static bool two_byte_integer(decoder *d)
 {
   const uint8_t op = d->opcode;
