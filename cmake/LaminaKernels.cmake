@@ -59,10 +59,13 @@ ${declarations}
   target_include_directories(${target} INTERFACE ${folder})
 endfunction()
 
-# The kernels of an x86-64 build are compiled once, for AVX2 and FMA: enough to reach the memory's speed.
+# The kernels of an x86-64 build are compiled once, for AVX2 and FMA: enough to reach the memory's speed. Under a sanitizer
+# unrolled kernels take the compiler minutes and gain nothing.
+set(LAMINA_KERNEL_FLAGS_DEFAULT -O3)
+if(LAMINA_SANITIZE)
+  set(LAMINA_KERNEL_FLAGS_DEFAULT -O1)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(LAMINA_KERNEL_FLAGS_DEFAULT "-O3;-march=x86-64-v3")
-else()
-  set(LAMINA_KERNEL_FLAGS_DEFAULT "-O3")
+  list(APPEND LAMINA_KERNEL_FLAGS_DEFAULT -march=x86-64-v3)
 endif()
 set(LAMINA_KERNEL_FLAGS "${LAMINA_KERNEL_FLAGS_DEFAULT}" CACHE STRING "Compiler flags of the row kernels")
