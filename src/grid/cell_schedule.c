@@ -119,20 +119,19 @@ void lamina_schedule_get_info(const lamina_schedule *schedule, lamina_schedule_i
 {
   const lmi_schedule *plan = &schedule->plan;
   const lmi_partition *partition = &schedule->grid->partition;
-  const double steps = (double)plan->program.step_count;
   int faces = 0;
   for (int p = 0; p < partition->count; p++)
     faces += partition->slabs[p].upper >= 0;
   *info = (lamina_schedule_info){
     .exchanges = plan->exchanges,
-    .messages = plan->traffic.messages * steps,
-    .bytes = plan->traffic.bytes * steps,
+    .messages = plan->period.messages,
+    .bytes = plan->period.bytes,
     .messages_made = schedule->made.messages,
     .bytes_made = schedule->made.bytes,
   };
   /* A face carries what two neighbours send each other: as much as a slab in the middle sends on its two sides. */
   if (faces > 0 && plan->exchanges > 0) {
     info->alpha = info->messages / (faces * plan->exchanges);
-    info->beta_values = plan->traffic.values * steps / (faces * plan->exchanges);
+    info->beta_values = plan->period.values / (faces * plan->exchanges);
   }
 }

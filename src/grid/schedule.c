@@ -38,7 +38,7 @@ static void copy_run(step_plan *plan, const face_traffic *face, lmi_range run, c
   const int ranges = lmi_layout_ranges(&pieces[0]->layout, planes[0], first, count, face->whole_plane, sources);
   lmi_layout_ranges(&pieces[1]->layout, planes[1], first, count, face->whole_plane, targets);
   const int64_t bytes = (int64_t)face->field->request.element_bytes;
-  lmi_message_count *traffic = &plan->schedule->traffic;
+  lmi_message_count *traffic = &plan->schedule->period;
   for (int i = 0; i < ranges; i++) {
     plan->schedule->copies[plan->copies++] = (lmi_copy){
       .target = (char *)pieces[1]->memory + targets[i].first * bytes,
@@ -210,9 +210,11 @@ lamina_status lmi_schedule_create(lamina_context *ctx, const lmi_partition *part
   for (size_t i = 0; i < operation_count; i++)
     plan_step(&made, operations, operation_count, i);
   schedule->program = (lmi_program){.steps = schedule->steps, .step_count = operation_count, .version = 1};
-  schedule->traffic.messages /= (double)operation_count;
-  schedule->traffic.values /= (double)operation_count;
-  schedule->traffic.bytes /= (double)operation_count;
+  schedule->traffic = (lmi_message_count){
+    schedule->period.messages / (double)operation_count,
+    schedule->period.values / (double)operation_count,
+    schedule->period.bytes / (double)operation_count,
+  };
 cleanup:
   if (status != LAMINA_OK)
     lmi_schedule_free(ctx, schedule);

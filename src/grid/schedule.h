@@ -36,7 +36,7 @@ typedef struct lmi_operation {
   size_t access_count;
 } lmi_operation;
 
-/* Messages of one step, summed over all slabs and averaged over the period. */
+/* Messages, summed over all slabs. */
 typedef struct lmi_message_count {
   double messages; /* contiguous ranges moved */
   double values;   /* cells times components in them, without padding */
@@ -45,7 +45,8 @@ typedef struct lmi_message_count {
 
 typedef struct lmi_schedule {
   lmi_program program;
-  lmi_message_count traffic;
+  lmi_message_count traffic; /* of one step, averaged over the period */
+  lmi_message_count period;
   int exchanges; /* steps of the period before which something is sent */
   lmi_copy *copies;
   lmi_launch *launches;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 7, SIDE = MOST + 2, CELLS = SIDE * SIDE * SIDE, STEPS = 3, HEAVY = 1 };
+enum { MOST = 7, SIDE = MOST + 2, CELLS = SIDE * SIDE * SIDE, PERIODS = 2, HEAVY = 1 };
 
 /* A small generator of numbers: the same ones everywhere. */
 static uint32_t next_number(uint32_t *state)
@@ -47,8 +47,8 @@ static int class_of(void *user, lamina_int3 cell)
 static void start(void *user, lamina_int3 cell, double *components)
 {
   const uint32_t number = hash(((const setup *)user)->seed + 7, cell);
-  components[0] = (double)(float)((double)(number % 1000) / 997.0);
-  components[1] = (double)(float)((double)(number / 1000 % 1000) / 991.0 - 0.5);
+  components[0] = (double)(number % 1000) / 1024.0; /* exact in single precision too */
+  components[1] = (double)(number / 1000 % 1000) / 1024.0 - 0.5;
 }
 
 /* Every neighbour with a weight of its own, so that no two may be mistaken for each other. */
@@ -139,7 +139,7 @@ static double judge(const setup *s, plain_box *result)
   double sum = 0.0, plane = 0.0;
   for (int i = 0; i < 2; i++)
     start_box(s, &boxes[i]);
-  for (int i = 0; i < 2 * STEPS; i++)
+  for (int i = 0; i < 4 * PERIODS; i++)
     for (lamina_index z = 0; z < n.z; z++)
       for (lamina_index y = 0; y < n.y; y++)
         for (lamina_index x = 0; x < n.x; x++)
@@ -252,17 +252,19 @@ static void run_setup(const setup *s, const plain_box *expected, double sum)
   make_grid(s, &m);
   make_kernels(s, &m);
   const lamina_schedule_options options = {.no_overlap = s->no_overlap};
-  assert_int_equal(lamina_schedule_create(m.grid, (const lamina_kernel *const *)m.kernels, 7, &options, &m.schedule),
-                   LAMINA_OK);
-  assert_int_equal(lamina_schedule_run(m.schedule, STEPS), LAMINA_OK);
+  const lamina_kernel *period[13];
+  for (int k = 0; k < 13; k++)
+    period[k] = m.kernels[k == 12 ? 6 : k % 6];
+  assert_int_equal(lamina_schedule_create(m.grid, period, 13, &options, &m.schedule), LAMINA_OK);
+  assert_int_equal(lamina_schedule_run(m.schedule, PERIODS), LAMINA_OK);
   compare(s, &m, expected);
   const double result = lamina_kernel_result(m.kernels[6]);
   assert_memory_equal(&result, &sum, sizeof sum);
   lamina_schedule_get_info(m.schedule, &info);
-  assert_true((double)info.bytes_made == STEPS * info.bytes);
-  assert_true((double)info.messages_made == STEPS * info.messages);
-  /* The second kernel of each half reads a halo that is still valid. */
-  assert_int_equal(info.exchanges, info.messages > 0 ? 2 : 0);
+  assert_true((double)info.bytes_made == PERIODS * info.bytes);
+  assert_true((double)info.messages_made == PERIODS * info.messages);
+  /* The second kernel of each of the four rounds reads a halo that is still valid. */
+  assert_int_equal(info.exchanges, info.messages > 0 ? 4 : 0);
   unmake(&m);
 }
 
@@ -283,7 +285,7 @@ static void equal_plain_loops_bit_for_bit(void **state)
 {
   (void)state;
   static plain_box expected;
-  for (uint32_t seed = 1; seed <= 60; seed++) {
+  for (uint32_t seed = 1; seed <= 40; seed++) {
     setup s = random_setup(seed);
     const double sum = judge(&s, &expected);
     const lamina_int3 n = s.domain.cells;
