@@ -9,6 +9,7 @@ struct naive_flow {
   lamina_solver_options options;
   int q;
   int c[27][3];
+  int opposite[27];
   double w[27];
   double *now, *next; /* [cell][q], after collision */
 };
@@ -36,12 +37,12 @@ static void make_velocities(naive_flow *flow)
       }
 }
 
-static int opposite(const naive_flow *flow, int q)
+static void find_opposites(naive_flow *flow)
 {
-  for (int o = 0; o < flow->q; o++)
-    if (flow->c[o][0] == -flow->c[q][0] && flow->c[o][1] == -flow->c[q][1] && flow->c[o][2] == -flow->c[q][2])
-      return o;
-  return -1;
+  for (int q = 0; q < flow->q; q++)
+    for (int o = 0; o < flow->q; o++)
+      if (flow->c[o][0] == -flow->c[q][0] && flow->c[o][1] == -flow->c[q][1] && flow->c[o][2] == -flow->c[q][2])
+        flow->opposite[q] = o;
 }
 
 static double equilibrium(const naive_flow *flow, int q, double rho, const double u[3])
@@ -102,7 +103,7 @@ static void relax_trt(const naive_flow *flow, const double *f, double rho, const
 {
   const double plus = flow->options.omega, minus = 1 / (0.5 + flow->options.magic / (1 / plus - 0.5));
   for (int q = 0; q < flow->q; q++) {
-    const int o = opposite(flow, q);
+    const int o = flow->opposite[q];
     const double e = equilibrium(flow, q, rho, u), eo = equilibrium(flow, o, rho, u);
     const double s = guo_source(flow, q, u, force), so = guo_source(flow, o, u, force);
     out[q] = f[q] - plus * ((f[q] + f[o]) / 2 - (e + eo) / 2) - minus * ((f[q] - f[o]) / 2 - (e - eo) / 2) +
@@ -173,7 +174,7 @@ static double arriving(const naive_flow *flow, const lamina_index at[3], int q)
   }
   if (walls == 0)
     return flow->now[cell_index(flow, from) * 27 + (size_t)q];
-  const double own = flow->now[cell_index(flow, at) * 27 + (size_t)opposite(flow, q)];
+  const double own = flow->now[cell_index(flow, at) * 27 + (size_t)flow->opposite[q]];
   if (walls > 1)
     return own;
   const lamina_real3 u = flow->options.faces[wall].velocity;
@@ -217,6 +218,7 @@ naive_flow *naive_create(const lamina_solver_options *options, lamina_initial_fu
   naive_flow *flow = calloc(1, sizeof *flow);
   flow->options = *options;
   make_velocities(flow);
+  find_opposites(flow);
   const lamina_int3 n = options->cells;
   const size_t values = (size_t)(n.x * n.y * n.z) * 27;
   flow->now = calloc(values, sizeof *flow->now);

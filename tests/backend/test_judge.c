@@ -36,6 +36,8 @@ static void compare(lamina_lattice lattice, lamina_collision collision, int box,
   options.precision = precision;
   options.layout = LAMINA_LAYOUT_SOA;
   options.streaming = LAMINA_TWO_GRID;
+  if (lamina_lattice_dimension(lattice) == 3)
+    options.cells = (lamina_int3){37, 4, 3};
   int dimension = lamina_lattice_dimension(lattice);
   lamina_solver *solver = NULL;
   assert_int_equal(lamina_solver_create(ctx, &options, &solver), LAMINA_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Equal bits on a sample of the variants: one in 89, another one for each flow. test_streaming_all.c runs them all. */
+/* Equal bits on a sample of the variants: one in 89, another one for each flow. test_streaming_wide.c runs more. */
 #include "equal_bits.h"
 
 enum { STRIDE = 89 };
