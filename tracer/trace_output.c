@@ -269,8 +269,8 @@ static void put_object(const lmt_object *object)
   put("%llu %llu - ", (ULong)object->accesses, (ULong)object->misses);
   put_escaped(name);
   put_char('\n');
-  for (UInt i = 0; i < stack.count; i++)
-    put_frame(stack.epoch, stack.ips[i]);
+  for (UInt i = 0; i < stack.count && object->bytes_peak >= LMT_PAGE_BYTES; i++)
+    put_frame(stack.epoch, stack.ips[i]); /* sites that never held a page cannot be placed: their name is enough */
   put_slices(object);
 }
 
