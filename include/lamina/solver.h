@@ -67,6 +67,7 @@ typedef struct lamina_solver_options {
   lamina_face faces[LAMINA_FACE_COUNT]; /* default: periodic */
   int partitions;                  /* slabs along the last axis; 0: one. Any number up to the planes of that axis */
   bool no_overlap;                 /* wait for messages before computing anything */
+  bool copy_messages;              /* cuda: send messages also where kernels could store straight into the neighbour */
   lamina_backend backend;          /* default cpu */
   int devices[LAMINA_MAX_DEVICES]; /* ordinals of an accelerator backend, slabs dealt out in turn */
   int device_count;                /* 0: device 0 */

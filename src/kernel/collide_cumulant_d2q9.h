@@ -40,7 +40,7 @@ LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(co
 
 LMK_INLINE void LMK_NAME(finish_whole)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, const LMK_REAL *state)
 {
-  const LMK_REAL drho = state[0], rho = LMK_C(1) + drho, xx = state[4], zz = state[5], xz = state[6];
+  const LMK_REAL drho = state[0], rho = LMK_C(LMK_REST_DENSITY) + drho, xx = state[4], zz = state[5], xz = state[6];
   LMK_REAL k[9] = {LMK_C(0), LMK_C(0), xx, LMK_C(0), xz, LMK_C(0), zz, LMK_C(0), LMK_C(0)};
   k[8] = LMK_FMA(LMK_C(1.0 / 3.0), xx + zz, state[1] * LMK_FMA(LMK_C(2) * xz, xz, xx * zz));
 #if LMK_FORCE

@@ -58,7 +58,7 @@ LMK_INLINE void LMK_NAME(close_moments)(const LMK_REAL *stress, LMK_REAL inverse
 LMK_INLINE void LMK_NAME(add_equilibrium)(const LMK_REAL *state, const LMK_REAL k[27], LMK_REAL g[27])
 {
   const LMK_REAL w[3] = {LMK_C(1.0 / 6.0), LMK_C(2.0 / 3.0), LMK_C(1.0 / 6.0)};
-  const LMK_REAL drho = state[0], rho = LMK_C(1) + drho;
+  const LMK_REAL drho = state[0], rho = LMK_C(LMK_REST_DENSITY) + drho;
   LMK_REAL dx[3], dy[3], dz[3];
   LMK_NAME(axis_equilibrium)(state[2], dx);
   LMK_NAME(axis_equilibrium)(state[3], dy);

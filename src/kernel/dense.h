@@ -61,6 +61,7 @@ typedef struct lmk_step {
   lmk_rates rates;
   void *source, *target;
   int32_t parity;
+  const struct lmk_step *lower, *upper; /* the same step of the neighbouring slabs; NULL where there is none */
 } lmk_step;
 
 /* Arguments of the kernels that move planes between a slab and canonical order: for each plane, for each velocity in

@@ -114,7 +114,7 @@ LMK_INLINE void LMK_NAME(load_cells)(const lmk_device_step *step, const LMK_NAME
 
 /* f*_q of a vector of cells, where the pattern puts it. */
 LMK_INLINE void LMK_NAME(store_population)(LMK_NAME(element) * field, const LMK_NAME(position) * at, int parity, int q,
-                                           int cx, int cy, int cz, LMK_NAME(cells) * cells)
+                                           int cx, int cy, int cz, const LMK_NAME(cells) * cells)
 {
   const lmk_target to = lmk_stream_target(LMK_STREAMING, parity, q, LMK_Q);
   const int dx = to.shift * cx, dy = to.shift * cy, dz = to.shift * cz;
@@ -124,20 +124,24 @@ LMK_INLINE void LMK_NAME(store_population)(LMK_NAME(element) * field, const LMK_
     LMK_NAME(store_vector)(target, cells->f[q]);
     return;
   }
-  LMK_NAME(turn_lanes)(cells->f[q], -dx);
+  LMK_REAL lanes[LMK_LANES];
+  LMK_UNROLL
+  for (int l = 0; l < LMK_LANES; l++)
+    lanes[l] = cells->f[q][l];
+  LMK_NAME(turn_lanes)(lanes, -dx);
 #if LMK_WALL_X
   /* The lane that leaves is the one that turned around. Its place at the other end of the row is not this thread's to
    * write: there waits what the wall sent back to another cell. */
   const int leaving = dx > 0 ? 0 : LMK_LANES - 1;
-  LMK_NAME(store_but)(target, cells->f[q], leaving);
-  LMK_NAME(store_one)(field + LMK_NAME(column_element)(at, to.slot, dy, dz), cells->f[q][leaving]);
+  LMK_NAME(store_but)(target, lanes, leaving);
+  LMK_NAME(store_one)(field + LMK_NAME(column_element)(at, to.slot, dy, dz), lanes[leaving]);
 #else
-  LMK_NAME(store_vector)(target, cells->f[q]);
+  LMK_NAME(store_vector)(target, lanes);
 #endif
 }
 
 LMK_INLINE void LMK_NAME(store_cells)(const lmk_device_step *step, const LMK_NAME(position) * at, int parity,
-                                      LMK_NAME(cells) * cells)
+                                      const LMK_NAME(cells) * cells)
 {
   LMK_NAME(element) *field = (LMK_NAME(element) *)step->target;
   LMK_NAME(store_population)(field, at, parity, LMK_REST, 0, 0, 0, cells);
@@ -147,6 +151,28 @@ LMK_INLINE void LMK_NAME(store_cells)(const lmk_device_step *step, const LMK_NAM
   LMK_PAIRS(LMK_STORE_PAIR)
 #undef LMK_STORE_PAIR
 }
+
+#if LMK_DIRECT
+/* What crosses the face to a neighbouring slab is stored there too: into the neighbour's boundary plane when the
+ * pattern puts it on the far side, into its halo when the neighbour is to fetch it. No message is needed then.
+ * `z` is this row's plane in the neighbour's count. */
+LMK_INLINE void LMK_NAME(store_across)(const lmk_device_step *step, const LMK_NAME(position) * at, int parity, int side,
+                                       int32_t z, const LMK_NAME(cells) * cells)
+{
+  LMK_NAME(element) *field = (LMK_NAME(element) *)step->neighbour_target[side];
+  LMK_NAME(position) far = *at;
+  LMK_UNROLL
+  for (int i = 0; i < 3; i++)
+    LMK_NAME(find_plane)(&step->neighbour[side], z + i - 1, &far.plane[i], &far.component[i]);
+#define LMK_STORE_ACROSS(k, cx, cy, cz, w)                                               \
+  if ((cz) > 0 && side == 1)                                                             \
+    LMK_NAME(store_population)(field, &far, parity, LMK_UP(k), (cx), (cy), (cz), cells); \
+  if ((cz) > 0 && side == 0)                                                             \
+    LMK_NAME(store_population)(field, &far, parity, LMK_DOWN(k), -(cx), -(cy), -(cz), cells);
+  LMK_PAIRS(LMK_STORE_ACROSS)
+#undef LMK_STORE_ACROSS
+}
+#endif
 
 /* Collides all lanes; true when a density is not finite. */
 LMK_INLINE bool LMK_NAME(collide_cells)(const lmk_device_step *step, LMK_NAME(cells) * cells)
@@ -194,6 +220,12 @@ LMK_INLINE void LMK_NAME(step_vector)(const lmk_device_step *step, int parity)
   if (is_over)
     return;
   LMK_NAME(store_cells)(step, &at, parity, &cells);
+#if LMK_DIRECT
+  if (z == 0 && step->neighbour_target[0] != 0)
+    LMK_NAME(store_across)(step, &at, parity, 0, step->neighbour[0].planes, &cells);
+  if (z == step->slab.planes - 1 && step->neighbour_target[1] != 0)
+    LMK_NAME(store_across)(step, &at, parity, 1, -1, &cells);
+#endif
   if (bad)
     LMK_KEEP_LEAST(&step->watch->fault, (step->watch->base + step->step) << LMK_FAULT_STEP_SHIFT |
                                           (uint64_t)step->partition << LMK_FAULT_PARTITION_SHIFT | (uint64_t)z);

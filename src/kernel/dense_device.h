@@ -25,6 +25,8 @@ typedef struct lmk_device_step {
   lmk_device_slab slab;
   void *source, *target;
   lmk_watch *watch;
+  lmk_device_slab neighbour[2]; /* the slab below, above: where its field is stored to as well (LMK_DIRECT) */
+  void *neighbour_target[2];    /* NULL where there is none */
   double omega, omega_minus, tau, les;
   double force[3];
   double momentum[LMK_FACES][LMK_MAX_VELOCITIES]; /* what a moving wall adds to f_q: 6 w c.u */

@@ -2,6 +2,12 @@
 /* Density, velocity and second moments of one cell, from shifted populations g = f - w, and the rates a collision
  * needs. Sources: lbm-spec 1.2, 1.8, 1.9; Guo, Zheng, Shi 2002 (force). */
 
+/* The unit populations are given in: collision is linear in it, so a text whose storage wants larger numbers (halves on a
+ * device) scales populations, forces and wall terms by a power of two and loses nothing. */
+#ifndef LMK_REST_DENSITY
+#define LMK_REST_DENSITY 1
+#endif
+
 #define LMK_REST ((LMK_Q - 1) / 2)
 #define LMK_PAIR_COUNT ((LMK_Q - 1) / 2)
 #define LMK_UP(k) (LMK_REST + 1 + (k))
@@ -37,7 +43,7 @@ LMK_INLINE void LMK_NAME(find_moments)(const LMK_REAL g[LMK_Q], const LMK_NAME(c
   LMK_PAIRS(LMK_MOMENTS_OF_PAIR)
 #undef LMK_MOMENTS_OF_PAIR
   m->drho = (part[0] + part[1]) + (part[2] + part[3]);
-  m->rho = LMK_C(1) + m->drho;
+  m->rho = LMK_C(LMK_REST_DENSITY) + m->drho;
   m->inverse = LMK_C(1) / m->rho;
 #if LMK_FORCE
   jx = LMK_FMA(LMK_C(0.5), constants->fx, jx);

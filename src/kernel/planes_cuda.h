@@ -52,6 +52,9 @@ LMK_INLINE void LMK_NAME(load_written)(const lmk_device_planes *planes, int32_t 
     LMK_NAME(load_one)(field + LMK_NAME(written_element)(slab, parity, LMK_DOWN(k), -(cx), -(cy), -(cz), x, y, z));
   LMK_PAIRS(LMK_LOAD_WRITTEN)
 #undef LMK_LOAD_WRITTEN
+  LMK_UNROLL
+  for (int q = 0; q < LMK_Q; q++)
+    f[q] = f[q] * LMK_C(1.0 / LMK_REST_DENSITY);
 }
 
 LMK_KERNEL LMK_BOUNDS(LMK_PLANES_BLOCK, 1) lmk_import_planes(LMK_ARGUMENT lmk_device_planes planes)
@@ -63,14 +66,15 @@ LMK_KERNEL LMK_BOUNDS(LMK_PLANES_BLOCK, 1) lmk_import_planes(LMK_ARGUMENT lmk_de
   const int64_t plane = (int64_t)LMK_NX * LMK_NY;
   LMK_NAME(element) *field = (LMK_NAME(element) *)planes.field;
   LMK_NAME(store_one)
-  (field + LMK_NAME(written_element)(&planes.slab, planes.parity, LMK_REST, 0, 0, 0, x, y, z), from[LMK_REST * plane]);
+  (field + LMK_NAME(written_element)(&planes.slab, planes.parity, LMK_REST, 0, 0, 0, x, y, z),
+   LMK_C(LMK_REST_DENSITY) * from[LMK_REST * plane]);
 #define LMK_STORE_WRITTEN(k, cx, cy, cz, w)                                                                   \
   LMK_NAME(store_one)                                                                                         \
   (field + LMK_NAME(written_element)(&planes.slab, planes.parity, LMK_UP(k), (cx), (cy), (cz), x, y, z),      \
-   from[LMK_UP(k) * plane]);                                                                                  \
+   LMK_C(LMK_REST_DENSITY) * from[LMK_UP(k) * plane]);                                                        \
   LMK_NAME(store_one)                                                                                         \
   (field + LMK_NAME(written_element)(&planes.slab, planes.parity, LMK_DOWN(k), -(cx), -(cy), -(cz), x, y, z), \
-   from[LMK_DOWN(k) * plane]);
+   LMK_C(LMK_REST_DENSITY) * from[LMK_DOWN(k) * plane]);
   LMK_PAIRS(LMK_STORE_WRITTEN)
 #undef LMK_STORE_WRITTEN
 }

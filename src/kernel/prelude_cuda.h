@@ -53,5 +53,12 @@ LMK_INLINE uint16_t lmk_float_to_half(float value)
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
   return half;
 }
+/* The first one becomes the lower half. */
+LMK_INLINE uint32_t lmk_floats_to_halves(float low, float high)
+{
+  uint32_t halves;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(high), "f"(low));
+  return halves;
+}
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Stands first: the places where a toolkit or a Python package leaves NVRTC when it is not on the loader's path. */
+/* The last one: where a toolkit leaves it that is not on the loader's path. */
 static const char *const nvrtc_names[] = {
   "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so", NULL,
 };

@@ -63,15 +63,16 @@ static lamina_status append_geometry(lamina_context *ctx, const lmi_dense_key *k
   LMI_TRY(lmi_text_append(ctx, text,
                           "#define LMK_NX %lld\n#define LMK_NY %lld\n#define LMK_ROW %lld\n#define LMK_ORIGIN %lld\n"
                           "#define LMK_COLUMN %lld\n#define LMK_WALL_X %d\n#define LMK_WRAP_Y %d\n"
-                          "#define LMK_WRAP_Z %d\n#define LMK_LANES %d\n#define LMK_STORAGE_BITS %d\n",
+                          "#define LMK_WRAP_Z %d\n#define LMK_LANES %d\n#define LMK_STORAGE_BITS %d\n"
+                          "#define LMK_REST_DENSITY %.1f\n",
                           (long long)key->nx, (long long)key->ny, (long long)shape.plane.row, (long long)shape.origin,
                           (long long)shape.plane.column, !key->wraps_x, key->wraps_y, key->wraps_z, shape.lanes,
-                          shape.element_bits));
+                          shape.element_bits, shape.rest_density));
   LMI_TRY(append_layout(ctx, key, &shape.plane, text));
   return lmi_text_append(ctx, text,
                          "#define LMK_BLOCK_X %d\n#define LMK_BLOCK_Y %d\n#define LMK_BLOCK_Z %d\n"
-                         "#define LMK_LEAST_BLOCKS %d\n#define LMK_PLANES_BLOCK 128\n",
-                         shape.block[0], shape.block[1], shape.block[2], shape.least_blocks);
+                         "#define LMK_LEAST_BLOCKS %d\n#define LMK_PLANES_BLOCK 128\n#define LMK_DIRECT %d\n",
+                         shape.block[0], shape.block[1], shape.block[2], shape.least_blocks, key->direct);
 }
 
 lamina_status lmi_cuda_dense_text(lamina_context *ctx, const lmi_dense_key *key, lmi_text *text)

@@ -52,16 +52,19 @@ static lamina_status open_unit(lmi_cuda_device *cuda, int ordinal)
                         "allocating the watch on non-finite values");
 }
 
-/* Where devices can reach each other's memory, messages go straight across. */
-static void enable_peers(const lmi_cuda_device *cuda)
+/* Where all devices can reach each other's memory, kernels store straight into a neighbour's slab. */
+static void enable_peers(lmi_cuda_device *cuda)
 {
+  cuda->reaches_all = true;
   for (int i = 0; i < cuda->unit_count; i++)
     for (int j = 0; j < cuda->unit_count; j++) {
       int can = 0;
-      if (i == j || cuda->api.device_peer(&can, cuda->units[i].device, cuda->units[j].device) != 0 || !can)
+      if (i == j)
         continue;
-      if (cuda->api.context_set(cuda->units[i].context) == 0)
-        (void)cuda->api.context_enable_peer(cuda->units[j].context, 0);
+      const bool reaches = cuda->api.device_peer(&can, cuda->units[i].device, cuda->units[j].device) == 0 && can &&
+                           cuda->api.context_set(cuda->units[i].context) == 0 &&
+                           cuda->api.context_enable_peer(cuda->units[j].context, 0) == 0;
+      cuda->reaches_all = cuda->reaches_all && reaches;
     }
 }
 
@@ -85,7 +88,7 @@ static lamina_status cuda_open(lamina_context *ctx, const lmi_device_options *op
   lmi_cuda_device *made = NULL;
   lamina_status status = LAMINA_OK;
   LMI_TRY(LMI_ALLOC(ctx, 1, &made));
-  made->base = (lmi_device){&lmi_cuda_ops, ctx};
+  made->base = (lmi_device){.ops = &lmi_cuda_ops, .ctx = ctx};
   LMI_TRY_GOTO(status, lmi_cuda_api_open(ctx, &made->api), cleanup);
   LMI_TRY_GOTO(status, lmi_nvrtc_api_open(ctx, &made->nvrtc), cleanup);
   LMI_TRY_GOTO(status, lmi_cuda_check(ctx, &made->api, made->api.driver_version(&made->driver), "asking the driver"),
@@ -228,7 +231,7 @@ static bool is_same_key(const lmi_dense_key *a, const lmi_dense_key *b)
   return a->lattice == b->lattice && a->collision == b->collision && a->precision == b->precision &&
          a->storage == b->storage && a->streaming == b->streaming && a->layout == b->layout && a->force == b->force &&
          a->nx == b->nx && a->ny == b->ny && a->wraps_x == b->wraps_x && a->wraps_y == b->wraps_y &&
-         a->wraps_z == b->wraps_z;
+         a->wraps_z == b->wraps_z && a->direct == b->direct;
 }
 
 static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key)
@@ -247,6 +250,7 @@ static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key)
       .shape = lmi_cuda_shape_for(key),
       .nx = key->nx,
       .ny = key->ny,
+      .direct = key->direct,
       .value_bytes = role == LMI_CUDA_MOMENTS || key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float),
     };
   lmi_cuda_kernel_name(key, name);
@@ -259,9 +263,12 @@ static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key)
   return status;
 }
 
-static lamina_status cuda_dense_kernels(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels)
+static lamina_status cuda_dense_kernels(lmi_device *device, const lmi_dense_key *asked, lmi_dense_kernels *kernels)
 {
   lmi_cuda_device *cuda = (lmi_cuda_device *)device;
+  lmi_dense_key own = *asked;
+  const lmi_dense_key *const key = &own;
+  own.direct = asked->direct && cuda->reaches_all;
   const double places = (double)(key->nx + 128) * (double)(key->ny + 2);
   LMI_REQUIRE(device->ctx, places < 2147483648.0, LAMINA_ERROR_ARGUMENT,
               "planes of %lld x %lld cells: the cuda backend takes at most 2^31 places a plane", (long long)key->nx,

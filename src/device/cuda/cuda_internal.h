@@ -32,6 +32,7 @@ struct lmi_kernel {
   lmi_cuda_role role;
   lmi_cuda_shape shape;
   int64_t nx, ny;
+  bool direct;                                      /* steps store into neighbouring slabs themselves */
   size_t value_bytes;                               /* of an element in canonical order */
   lmi_cu_function functions[LMI_CUDA_MAX_UNITS][2]; /* by unit and, for steps, by parity */
 };
@@ -67,6 +68,7 @@ typedef struct lmi_cuda_device {
   int driver;
   lmi_cuda_unit units[LMI_CUDA_MAX_UNITS];
   int unit_count;
+  bool reaches_all;   /* every device, the memory of every other */
   lmi_cuda_set *sets; /* all that were asked for, the newest first */
   lmi_cuda_lane *lanes;
   int lane_count;

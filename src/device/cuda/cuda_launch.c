@@ -19,7 +19,7 @@ static lmk_device_slab make_slab(const lmk_dense *dense)
 }
 
 /* What each moving wall adds to each population: 6 w c.u. */
-static void set_momentum(const lmk_dense *dense, lmk_device_step *step)
+static void set_momentum(const lmk_dense *dense, double unit, lmk_device_step *step)
 {
   for (int face = 0; face < LMK_FACES; face++) {
     const double *u = dense->wall_velocity[face];
@@ -28,7 +28,7 @@ static void set_momentum(const lmk_dense *dense, lmk_device_step *step)
     step->moving |= 1 << face;
     for (int q = 0; q < dense->velocities; q++) {
       const int8_t *c = dense->c[q];
-      step->momentum[face][q] = 6.0 * dense->weight[q] * (c[0] * u[0] + c[1] * u[1] + c[2] * u[2]);
+      step->momentum[face][q] = unit * 6.0 * dense->weight[q] * (c[0] * u[0] + c[1] * u[1] + c[2] * u[2]);
     }
   }
 }
@@ -36,6 +36,7 @@ static void set_momentum(const lmk_dense *dense, lmk_device_step *step)
 static lmk_device_step make_step(const lmi_cuda_device *cuda, const lmi_launch *launch, uint64_t index)
 {
   const lmk_step *given = launch->arguments;
+  const double unit = launch->kernel->shape.rest_density;
   lmk_device_step step = {
     .slab = make_slab(&given->dense),
     .source = given->source,
@@ -45,11 +46,17 @@ static lmk_device_step make_step(const lmi_cuda_device *cuda, const lmi_launch *
     .omega_minus = given->rates.omega_minus,
     .tau = 1.0 / given->rates.omega,
     .les = given->rates.les,
-    .force = {given->rates.force[0], given->rates.force[1], given->rates.force[2]},
+    .force = {unit * given->rates.force[0], unit * given->rates.force[1], unit * given->rates.force[2]},
     .step = (uint32_t)index,
     .partition = (uint32_t)launch->partition,
   };
-  set_momentum(&given->dense, &step);
+  set_momentum(&given->dense, unit, &step);
+  const lmk_step *const neighbours[2] = {given->lower, given->upper};
+  for (int side = 0; side < 2; side++)
+    if (launch->kernel->direct && neighbours[side] != NULL) {
+      step.neighbour[side] = make_slab(&neighbours[side]->dense);
+      step.neighbour_target[side] = neighbours[side]->target;
+    }
   return step;
 }
 

@@ -154,6 +154,13 @@ static lamina_status record_launches(const lmi_cuda_device *cuda, const lmi_phas
   return LAMINA_OK;
 }
 
+static lamina_status mark_lanes(const lmi_cuda_device *cuda)
+{
+  for (int p = 0; p < cuda->lane_count; p++)
+    LMI_TRY(mark(cuda, cuda->lanes[p].computed, cuda->lanes[p].compute));
+  return LAMINA_OK;
+}
+
 static lamina_status record_step(const lmi_cuda_device *cuda, const lmi_step_phases *step, uint64_t index)
 {
   for (size_t p = 0; p < step->phase_count; p++) {
@@ -161,10 +168,39 @@ static lamina_status record_step(const lmi_cuda_device *cuda, const lmi_step_pha
     LMI_TRY(record_copies(cuda, phase));
     LMI_TRY(record_launches(cuda, phase, index));
     LMI_TRY(join_copies(cuda, phase));
-    for (int lane = 0; lane < cuda->lane_count; lane++)
-      LMI_TRY(mark(cuda, cuda->lanes[lane].computed, cuda->lanes[lane].compute));
+    LMI_TRY(mark_lanes(cuda));
   }
   return LAMINA_OK;
+}
+
+/* A step whose kernels store into their neighbours: whole slabs, each after the last step of the slabs beside it. Every
+ * slab has one launch that begins with its plane 0; the others are parts of the same. */
+static lamina_status record_direct_step(const lmi_cuda_device *cuda, const lmi_step_phases *step, uint64_t index)
+{
+  for (size_t p = 0; p < step->phase_count; p++)
+    for (size_t i = 0; i < step->phases[p].launch_count; i++) {
+      lmi_launch launch = step->phases[p].launches[i];
+      if (launch.first != 0)
+        continue;
+      launch.count = ((const lmk_step *)launch.arguments)->dense.nz;
+      LMI_TRY(lmi_cuda_enter(cuda, cuda->lanes[launch.partition].unit));
+      LMI_TRY(lmi_cuda_launch_step(cuda, &launch, index, cuda->lanes[launch.partition].compute));
+    }
+  LMI_TRY(mark_lanes(cuda));
+  const int count = cuda->lane_count;
+  for (int p = 0; p < count; p++) {
+    LMI_TRY(wait_for(cuda, cuda->lanes[p].compute, cuda->lanes[(p + 1) % count].computed));
+    LMI_TRY(wait_for(cuda, cuda->lanes[p].compute, cuda->lanes[(p + count - 1) % count].computed));
+  }
+  return LAMINA_OK;
+}
+
+static bool is_direct(const lmi_program *program)
+{
+  const lmi_phase *phase = program->steps[0].phases;
+  while (phase->launch_count == 0)
+    phase++;
+  return phase->launches[0].kernel->direct;
 }
 
 static lamina_status advance_watches(const lmi_cuda_device *cuda, uint64_t steps)
@@ -180,25 +216,52 @@ static lamina_status advance_watches(const lmi_cuda_device *cuda, uint64_t steps
   return LAMINA_OK;
 }
 
-/* Steps [start, start + count) of the program, from stream 0 of the first device to all others and back to it. */
-static lamina_status record_steps(const lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count)
+/* From the first device's own stream to all others. */
+static lamina_status fork_lanes(const lmi_cuda_device *cuda)
 {
-  const lmi_cu_stream main_stream = cuda->units[0].stream;
   LMI_TRY(lmi_cuda_enter(cuda, 0));
-  LMI_TRY(mark(cuda, cuda->fork, main_stream));
+  LMI_TRY(mark(cuda, cuda->fork, cuda->units[0].stream));
   for (int u = 1; u < cuda->unit_count; u++)
     LMI_TRY(wait_for(cuda, cuda->units[u].stream, cuda->fork));
-  for (int p = 0; p < cuda->lane_count; p++) {
+  for (int p = 0; p < cuda->lane_count; p++)
     LMI_TRY(wait_for(cuda, cuda->lanes[p].compute, cuda->fork));
-    LMI_TRY(mark(cuda, cuda->lanes[p].computed, cuda->lanes[p].compute));
-  }
-  for (int64_t s = 0; s < count; s++)
-    LMI_TRY(record_step(cuda, &program->steps[(size_t)(start + s) % program->step_count], (uint64_t)s));
-  for (int p = 0; p < cuda->lane_count; p++) /* each unit's watch moves on after its partitions */
+  return mark_lanes(cuda);
+}
+
+/* Back to it; and each device's own stream waits for its partitions. */
+static lamina_status join_lanes(const lmi_cuda_device *cuda)
+{
+  for (int p = 0; p < cuda->lane_count; p++)
     for (int u = 0; u < cuda->unit_count; u++)
       if (u == 0 || u == cuda->lanes[p].unit)
         LMI_TRY(wait_for(cuda, cuda->units[u].stream, cuda->lanes[p].computed));
+  return LAMINA_OK;
+}
+
+static lamina_status record_steps(const lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count)
+{
+  const bool direct = is_direct(program);
+  LMI_TRY(fork_lanes(cuda));
+  for (int64_t s = 0; s < count; s++) {
+    const lmi_step_phases *step = &program->steps[(size_t)(start + s) % program->step_count];
+    LMI_TRY(direct ? record_direct_step(cuda, step, (uint64_t)s) : record_step(cuda, step, (uint64_t)s));
+  }
+  LMI_TRY(join_lanes(cuda));
   return advance_watches(cuda, (uint64_t)count);
+}
+
+/* Planes that were set since the last replay are not in the halos yet: the messages of the first step bring them. What
+ * they send back to its owner is there already, the same values. */
+static lamina_status fill_halos(const lmi_cuda_device *cuda, const lmi_program *program, int64_t start)
+{
+  const lmi_step_phases *step = &program->steps[(size_t)start % program->step_count];
+  LMI_TRY(fork_lanes(cuda));
+  for (size_t p = 0; p < step->phase_count; p++) {
+    LMI_TRY(record_copies(cuda, &step->phases[p]));
+    LMI_TRY(join_copies(cuda, &step->phases[p]));
+    LMI_TRY(mark_lanes(cuda));
+  }
+  return join_lanes(cuda);
 }
 
 /* ---- graphs ---- */
@@ -327,6 +390,8 @@ lamina_status lmi_cuda_replay(lmi_device *device, const lmi_program *program, in
   lmi_cuda_device *cuda = (lmi_cuda_device *)device;
   *fault = (lmi_fault){0};
   LMI_TRY(require_lanes(cuda, program));
+  if (is_direct(program))
+    LMI_TRY(fill_halos(cuda, program, start));
   for (int64_t done = 0; done < count && !fault->found; done += CHUNK_STEPS) {
     const int64_t here = count - done < CHUNK_STEPS ? count - done : CHUNK_STEPS;
     LMI_TRY(reset_watches(cuda));

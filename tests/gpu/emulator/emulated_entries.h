@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Follows a kernel text: what the emulated driver finds in a module. All threads of a launch run one after the other,
+ * forwards or backwards: a step in place must not care. */
+typedef struct emulated_entry {
+  const char *name;
+  void (*run)(void **arguments, const int *grid, const int *block, int backwards);
+  size_t bytes[2];
+} emulated_entry;
+
+#define EMULATED_THREADS(call)                                                                                         \
+  const int threads = block[0] * block[1] * block[2];                                                                  \
+  const int64_t total = (int64_t)threads * grid[0] * grid[1] * grid[2];                                                \
+  for (int64_t n = 0; n < total; n++) {                                                                                \
+    const int64_t at = backwards ? total - 1 - n : n;                                                                  \
+    const int t = (int)(at % threads);                                                                                 \
+    const int64_t b = at / threads;                                                                                    \
+    emulated_thread = (emulated_index){t % block[0], t / block[0] % block[1], t / block[0] / block[1]};                \
+    emulated_block = (emulated_index){(int)(b % grid[0]), (int)(b / grid[0] % grid[1]), (int)(b / grid[0] / grid[1])}; \
+    call;                                                                                                              \
+  }
+
+#define EMULATED_KERNEL(name, type)                                                          \
+  static void run_##name(void **arguments, const int *grid, const int *block, int backwards) \
+  {                                                                                          \
+    const type *argument = arguments[0];                                                     \
+    EMULATED_THREADS(name(*argument))                                                        \
+  }
+
+EMULATED_KERNEL(lmk_step_even, lmk_device_step)
+EMULATED_KERNEL(lmk_step_odd, lmk_device_step)
+EMULATED_KERNEL(lmk_import_planes, lmk_device_planes)
+EMULATED_KERNEL(lmk_export_planes, lmk_device_planes)
+EMULATED_KERNEL(lmk_moments, lmk_device_planes)
+
+static void run_lmk_watch_advance(void **arguments, const int *grid, const int *block, int backwards)
+{
+  (void)grid;
+  (void)block;
+  (void)backwards;
+  lmk_watch_advance(*(lmk_watch **)arguments[0], *(const uint64_t *)arguments[1]);
+}
+
+const emulated_entry emulated_entries[] = {
+  {"lmk_step_even", run_lmk_step_even, {sizeof(lmk_device_step), 0}},
+  {"lmk_step_odd", run_lmk_step_odd, {sizeof(lmk_device_step), 0}},
+  {"lmk_import_planes", run_lmk_import_planes, {sizeof(lmk_device_planes), 0}},
+  {"lmk_export_planes", run_lmk_export_planes, {sizeof(lmk_device_planes), 0}},
+  {"lmk_moments", run_lmk_moments, {sizeof(lmk_device_planes), 0}},
+  {"lmk_watch_advance", run_lmk_watch_advance, {sizeof(lmk_watch *), sizeof(uint64_t)}},
+  {0, 0, {0, 0}},
+};
