@@ -45,7 +45,7 @@ static void take_geometry(const HChar *argument, const HChar *text, lmt_geometry
     *geometry = (lmt_geometry){0};
   else if (!read_geometry(text, geometry))
     VG_(fmsg_bad_option)
-    (argument, "SIZE,WAYS: 1 to 16 ways, and SIZE / 64 / WAYS a power of two up to 262144 (32M,16)\n");
+  (argument, "SIZE,WAYS: 1 to 16 ways, and SIZE / 64 / WAYS a power of two up to 262144 (32M,16)\n");
 }
 
 Bool lmt_options_take(const HChar *argument)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The context: threads, allocator, log and the message of the first failure. Everything else is made from one and must be
- * destroyed before it. There is no global state: two contexts do not know of each other. One context serves one thread of the
- * caller at a time; the library's own threads are started inside its calls.
+/* The context: threads, allocator, log and the message of the first failure. Everything else is made from one and must
+ * be destroyed before it. There is no global state: two contexts do not know of each other. One context serves one
+ * thread of the caller at a time; the library's own threads are started inside its calls.
  *
  *   lamina_context_options options = lamina_context_options_default();
  *   lamina_context *context = NULL;
@@ -30,8 +30,8 @@ typedef enum lamina_log_level {
 /* Called for each remark; `text` has no newline and lives only during the call. */
 typedef void lamina_log_function(void *user, lamina_log_level level, const char *text);
 
-/* Replaces the C allocator (tests fail the n-th call with it). `allocate` returns memory aligned to `alignment` bytes (a power
- * of two) or NULL; `release` takes what `allocate` gave. Both may be called from several threads. */
+/* Replaces the C allocator (tests fail the n-th call with it). `allocate` returns memory aligned to `alignment` bytes
+ * (a power of two) or NULL; `release` takes what `allocate` gave. Both may be called from several threads. */
 typedef struct lamina_allocator {
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *memory);
@@ -39,16 +39,16 @@ typedef struct lamina_allocator {
 } lamina_allocator;
 
 typedef struct lamina_context_options {
-  int threads;                     /* worker threads; 0: the processors this process may use */
-  lamina_log_function *log;        /* NULL: remarks are dropped */
+  int threads;              /* worker threads; 0: the processors this process may use */
+  lamina_log_function *log; /* NULL: remarks are dropped */
   void *log_user;
   const lamina_allocator *allocator; /* copied; NULL: the C library's */
 } lamina_context_options;
 
 LAMINA_API lamina_context_options lamina_context_options_default(void);
 
-/* Creates a context. `options` may be NULL (defaults). Errors: ARGUMENT (threads < 0 or > 4096), MEMORY, SYSTEM. On failure
- * *context is NULL. */
+/* Creates a context. `options` may be NULL (defaults). Errors: ARGUMENT (threads < 0 or > 4096), MEMORY, SYSTEM. On
+ * failure *context is NULL. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_context_create(const lamina_context_options *options,
                                                                 lamina_context **context);
 

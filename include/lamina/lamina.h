@@ -10,8 +10,8 @@
 #include <lamina/features.h>
 #include <lamina/grid.h>
 #include <lamina/host.h>
-#include <lamina/kernel.h>
 #include <lamina/inject.h>
+#include <lamina/kernel.h>
 #include <lamina/machine.h>
 #include <lamina/memory_profile.h>
 #include <lamina/memory_report.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to the exact tracer (`lamina record --source trace`). Header-only; outside the tracer a request is a handful of
- * register instructions without effect. Programs rather use the phase markers, which come here too.
+/* Requests to the exact tracer (`lamina record --source trace`). Header-only; outside the tracer a request is a handful
+ * of register instructions without effect. Programs rather use the phase markers, which come here too.
  *
  *   lamina_trace_request(LAMINA_TRACE_PHASE_START, (uintptr_t)"solve", 0, 0);
  *   lamina_trace_request(LAMINA_TRACE_NAME_OBJECT, (uintptr_t)array, bytes, (uintptr_t)"level0/private");

@@ -22,7 +22,8 @@ static void system_release(void *user, void *memory)
   free(memory);
 }
 
-/* The kernels of an x86-64 build are compiled once, for x86-64-v3: it reaches the memory's speed (docs/dev/performance.md). */
+/* The kernels of an x86-64 build are compiled once, for x86-64-v3: it reaches the memory's speed
+ * (docs/dev/performance.md). */
 static bool processor_runs_kernels(void)
 {
 #if defined(__x86_64__)
@@ -35,9 +36,10 @@ static bool processor_runs_kernels(void)
 
 lamina_status lmi_require_kernels(lamina_context *ctx)
 {
-  LMI_REQUIRE(ctx, processor_runs_kernels(), LAMINA_UNAVAILABLE,
-              "this processor lacks AVX2 or FMA, which the kernels are compiled for (x86-64-v3): use a processor of 2013 or "
-              "later");
+  LMI_REQUIRE(
+    ctx, processor_runs_kernels(), LAMINA_UNAVAILABLE,
+    "this processor lacks AVX2 or FMA, which the kernels are compiled for (x86-64-v3): use a processor of 2013 or "
+    "later");
   return LAMINA_OK;
 }
 

@@ -18,8 +18,8 @@ lamina_status lmi_alloc_array(lamina_context *ctx, size_t count, size_t size, vo
   *memory = NULL;
   size_t bytes = 0;
   if (!lmi_multiply_size(count, size, &bytes))
-    return lmi_fail(ctx, LAMINA_ERROR_MEMORY, "an array of %zu elements of %zu bytes is larger than the address space", count,
-                    size);
+    return lmi_fail(ctx, LAMINA_ERROR_MEMORY, "an array of %zu elements of %zu bytes is larger than the address space",
+                    count, size);
   if (bytes == 0)
     bytes = 1;
   atomic_fetch_add_explicit(&ctx->allocation_count, 1, memory_order_relaxed);
@@ -31,8 +31,8 @@ lamina_status lmi_alloc_array(lamina_context *ctx, size_t count, size_t size, vo
   return LAMINA_OK;
 }
 
-/* Through the context's allocator, so that the failing allocator of the tests meets large arrays too; huge pages are asked
- * for by alignment and advice. */
+/* Through the context's allocator, so that the failing allocator of the tests meets large arrays too; huge pages are
+ * asked for by alignment and advice. */
 lamina_status lmi_alloc_pages(lamina_context *ctx, size_t bytes, void **memory)
 {
   *memory = NULL;

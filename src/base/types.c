@@ -3,17 +3,17 @@
 
 #include <lamina/types.h>
 
-#define NAME_CASE(enumerator, value, name, text)                                                   \
-  case enumerator:                                                                                 \
+#define NAME_CASE(enumerator, value, name, text) \
+  case enumerator:                               \
     return name;
 
-#define NAME_FUNCTION(type, LIST)                                                                  \
-  const char *lamina_##type##_name(lamina_##type type)                                             \
-  {                                                                                                \
-    switch (type) {                                                                                \
-      LIST(NAME_CASE)                                                                              \
-    }                                                                                              \
-    return NULL;                                                                                   \
+#define NAME_FUNCTION(type, LIST)                      \
+  const char *lamina_##type##_name(lamina_##type type) \
+  {                                                    \
+    switch (type) {                                    \
+      LIST(NAME_CASE)                                  \
+    }                                                  \
+    return NULL;                                       \
   }
 
 NAME_FUNCTION(lattice, LAMINA_LATTICE_LIST)

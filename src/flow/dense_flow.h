@@ -20,9 +20,9 @@ typedef struct lmi_dense_flow {
   lmk_step *steps;        /* period x slabs: what the launches read */
   const void **arguments; /* pointers into steps, as the schedule wants them */
   lmi_schedule schedule;
-  int64_t replayed; /* steps since the state was last set: its parity counts, not the solver's step */
+  int64_t replayed;     /* steps since the state was last set: its parity counts, not the solver's step */
   size_t element_bytes; /* of a population in canonical order; stored ones may be smaller */
-  int64_t nx, ny, nz; /* cells as the kernels see them: the last axis of the box is z */
+  int64_t nx, ny, nz;   /* cells as the kernels see them: the last axis of the box is z */
 } lmi_dense_flow;
 
 /* The box as kernels see it: (nx, ny, nz), or (nx, 1, ny) in two dimensions. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names the groups of a population field for a memory profiler: a profile then speaks of level0/private, not of addresses.
- * Costs a look at the environment when nobody records. */
+/* Names the groups of a population field for a memory profiler: a profile then speaks of level0/private, not of
+ * addresses. Costs a look at the environment when nobody records. */
 #include <stdio.h>
 
 #include "dense_flow.h"

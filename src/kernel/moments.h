@@ -2,8 +2,8 @@
 /* Density, velocity and second moments of one cell, from shifted populations g = f - w, and the rates a collision
  * needs. Sources: lbm-spec 1.2, 1.8, 1.9; Guo, Zheng, Shi 2002 (force). */
 
-/* The unit populations are given in: collision is linear in it, so a text whose storage wants larger numbers (halves on a
- * device) scales populations, forces and wall terms by a power of two and loses nothing. */
+/* The unit populations are given in: collision is linear in it, so a text whose storage wants larger numbers (halves on
+ * a device) scales populations, forces and wall terms by a power of two and loses nothing. */
 #ifndef LMK_REST_DENSITY
 #define LMK_REST_DENSITY 1
 #endif
