@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ceilings and speeds. A row is "lattice:collision:precision:streaming:layout:cells[:partitions]", precision f32, f64
+ * or f16 (storage); the box has walls all around and a moving lid. Five samples of at least a quarter second each. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "session.h"
+
+enum { SAMPLES = 5 };
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static lamina_context *open_context(void)
+{
+  lamina_context *ctx = NULL;
+  session_require(NULL, lamina_context_create(NULL, &ctx), "context");
+  return ctx;
+}
+
+static json_t *spread(lamina_spread s)
+{
+  return json_pack("[f, f, f]", s.median, s.low, s.high);
+}
+
+/* ---- ceilings ---- */
+
+static void print_streams(lamina_context *ctx, int streams, int element_bytes, lamina_index n, lamina_index tile)
+{
+  lamina_accelerator_probe probe = lamina_accelerator_probe_default();
+  probe.streams = streams;
+  probe.element_bytes = element_bytes;
+  probe.cells = n * n * n;
+  probe.tile_cells = tile;
+  lamina_bandwidth b;
+  session_require(ctx, lamina_accelerator_stream_ceiling(ctx, &probe, &b), "streams");
+  session_print(json_pack("{s:s, s:i, s:i, s:I, s:I, s:o, s:o}", "task", "streams", "streams", streams, "element_bytes",
+                          element_bytes, "cells", (json_int_t)probe.cells, "tile_cells", (json_int_t)tile, "gb_per_s",
+                          spread(b.gb_per_s), "mlups", spread(b.million_elements)));
+}
+
+int session_ceilings(void)
+{
+  lamina_context *ctx = open_context();
+  lamina_accelerator device;
+  session_require(ctx, lamina_accelerator_read(ctx, 0, &device), "device");
+  session_print(json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:I}", "task", "device", "name", device.name,
+                          "compute_capability", device.compute_capability, "multiprocessors", device.multiprocessors,
+                          "driver", device.driver_version, "memory_bytes", (json_int_t)device.memory_bytes, "l2_bytes",
+                          (json_int_t)device.l2_bytes));
+  for (int link = LAMINA_LINK_DEVICE_COPY; link <= LAMINA_LINK_READ_HOST; link++) {
+    lamina_bandwidth b;
+    const uint64_t bytes = (uint64_t)(link == LAMINA_LINK_DEVICE_COPY ? 8 : 1) << 30;
+    session_require(ctx, lamina_accelerator_link(ctx, 0, (lamina_link)link, bytes, SAMPLES, &b), "link");
+    session_print(json_pack("{s:s, s:s, s:o}", "task", "link", "link", lamina_link_name((lamina_link)link), "gb_per_s",
+                            spread(b.gb_per_s)));
+  }
+  lamina_accelerator_setup setup;
+  session_require(ctx, lamina_accelerator_measure_setup(ctx, 0, SAMPLES, &setup), "setup");
+  session_print(json_pack("{s:s, s:o, s:o, s:o, s:o}", "task", "setup", "launch_us", spread(setup.launch_us), "copy_us",
+                          spread(setup.copy_us), "graph_launch_us", spread(setup.graph_launch_us), "graph_copy_us",
+                          spread(setup.graph_copy_us)));
+  static const int widths[] = {4, 2, 8};
+  for (int i = 0; i < 3; i++) {
+    print_streams(ctx, 19, widths[i], 384, 0);
+    print_streams(ctx, 19, widths[i], 512, 0);
+  }
+  print_streams(ctx, 19, 4, 512, 4096);
+  print_streams(ctx, 27, 4, 384, 0);
+  print_streams(ctx, 27, 2, 384, 0);
+  lamina_context_destroy(ctx);
+  return 0;
+}
+
+/* ---- speeds ---- */
+
+static int find_word(const char *word, const char *(*name)(int), const char *what)
+{
+  for (int i = 0; name(i) != NULL; i++)
+    if (strcmp(name(i), word) == 0)
+      return i;
+  fprintf(stderr, "session: there is no %s '%s'\n", what, word);
+  exit(2);
+}
+
+static const char *lattice_at(int i)
+{
+  return lamina_lattice_name((lamina_lattice)i);
+}
+static const char *collision_at(int i)
+{
+  return lamina_collision_name((lamina_collision)i);
+}
+static const char *streaming_at(int i)
+{
+  return lamina_streaming_name((lamina_streaming)i);
+}
+static const char *layout_at(int i)
+{
+  return lamina_layout_name((lamina_layout)i);
+}
+
+static lamina_solver_options parse_row(const char *row)
+{
+  char words[8][32] = {{0}};
+  const int count = sscanf(row, "%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31s", words[0], words[1],
+                           words[2], words[3], words[4], words[5], words[6], words[7]);
+  if (count < 6) {
+    fprintf(stderr, "session: '%s' is no row\n", row);
+    exit(2);
+  }
+  lamina_solver_options options = session_cavity(atoi(words[5]));
+  long long box[3];
+  if (sscanf(words[5], "%lldx%lldx%lld", &box[0], &box[1], &box[2]) == 3)
+    options.cells = (lamina_int3){box[0], box[1], box[2]};
+  options.lattice = (lamina_lattice)find_word(words[0], lattice_at, "lattice");
+  options.collision = (lamina_collision)find_word(words[1], collision_at, "collision");
+  options.precision = strcmp(words[2], "f64") == 0 ? LAMINA_F64 : LAMINA_F32;
+  options.storage = strcmp(words[2], "f16") == 0 ? LAMINA_STORAGE_F16 : LAMINA_STORAGE_FULL;
+  options.streaming = (lamina_streaming)find_word(words[3], streaming_at, "streaming");
+  options.layout = (lamina_layout)find_word(words[4], layout_at, "layout");
+  options.partitions = count > 6 ? atoi(words[6]) : 1;
+  options.no_overlap = strcmp(words[7], "plain") == 0;
+  options.copy_messages = options.no_overlap || strcmp(words[7], "messages") == 0;
+  if (strcmp(words[7], "periodic") == 0)
+    for (int face = 0; face < LAMINA_FACE_COUNT; face++)
+      options.faces[face] = (lamina_face){LAMINA_FACE_PERIODIC, {0, 0, 0}};
+  return options;
+}
+
+/* The same plane of a smooth flow everywhere: quick to make, different in every cell of a plane. */
+static void fill(lamina_context *ctx, lamina_solver *solver, const lamina_solver_options *options)
+{
+  const size_t bytes = (size_t)lamina_solver_plane_bytes(solver);
+  char *plane = malloc(bytes);
+  unsigned noise = 1;
+  const size_t count = bytes / (options->precision == LAMINA_F64 ? sizeof(double) : sizeof(float));
+  for (size_t i = 0; i < count; i++) {
+    noise = noise * 1664525u + 1013904223u;
+    const double value = 1e-3 * ((double)(noise >> 8) / 16777216.0 - 0.5);
+    if (options->precision == LAMINA_F64)
+      ((double *)plane)[i] = value;
+    else
+      ((float *)plane)[i] = (float)value;
+  }
+  for (lamina_index z = 0; z < lamina_solver_plane_count(solver); z++)
+    session_require(ctx, lamina_solver_set_plane(solver, z, plane), "fill");
+  free(plane);
+}
+
+static double run_seconds(lamina_context *ctx, lamina_solver *solver, lamina_index steps)
+{
+  const double begin = now();
+  session_require(ctx, lamina_solver_run(solver, steps), "run");
+  return now() - begin;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static lamina_spread time_steps(lamina_context *ctx, lamina_solver *solver)
+{
+  double us[SAMPLES];
+  (void)run_seconds(ctx, solver, 64);
+  const double once = run_seconds(ctx, solver, 64) / 64.0;
+  lamina_index steps = (lamina_index)(0.25 / once) / 16 * 16 + 16;
+  for (int i = 0; i < SAMPLES; i++)
+    us[i] = 1e6 * run_seconds(ctx, solver, steps) / (double)steps;
+  qsort(us, SAMPLES, sizeof *us, compare_doubles);
+  return (lamina_spread){us[SAMPLES / 2], us[0], us[SAMPLES - 1]};
+}
+
+static void time_row(const char *row)
+{
+  const double begin = now();
+  lamina_context *ctx = open_context();
+  const lamina_solver_options options = parse_row(row);
+  lamina_solver *solver = NULL;
+  session_require(ctx, lamina_solver_create(ctx, &options, &solver), row);
+  fill(ctx, solver, &options);
+  const double ready = now();
+  const lamina_spread us = time_steps(ctx, solver);
+  lamina_solver_info info;
+  lamina_solver_get_info(solver, &info);
+  const lamina_int3 n = options.cells;
+  const double cells = (double)(n.x * n.y * n.z);
+  const lamina_spread mlups = {cells / us.median, cells / us.high, cells / us.low};
+  session_print(json_pack("{s:s, s:s, s:o, s:o, s:f, s:f, s:i, s:I, s:f}", "task", "time", "row", row, "mlups",
+                          spread(mlups), "us_per_step", spread(us), "gb_per_s",
+                          1e-3 * mlups.median * info.bytes_per_update, "bytes_per_cell", info.bytes_per_cell, "alpha",
+                          info.alpha, "beta_values", (json_int_t)info.beta_values, "setup_s", ready - begin));
+  lamina_solver_destroy(solver);
+  lamina_context_destroy(ctx);
+}
+
+int session_time(int row_count, char **rows)
+{
+  for (int i = 0; i < row_count; i++)
+    time_row(rows[i]);
+  return 0;
+}
+
+int session_halo(void)
+{
+  static const char *const lattices[] = {"d3q19", "d3q27"}, *const layouts[] = {"soa", "disaggregated", "plane"};
+  static const int sizes[] = {64, 128, 256}, partitions[] = {1, 2, 4, 8};
+  for (int l = 0; l < 2; l++)
+    for (int n = 0; n < 3; n++)
+      for (int layout = 0; layout < 3; layout++)
+        for (int p = 0; p < 4; p++) {
+          char row[128];
+          snprintf(row, sizeof row, "%s:bgk:f32:esoteric_pull:%s:%d:%d", lattices[l], layouts[layout], sizes[n],
+                   partitions[p]);
+          time_row(row);
+        }
+  return 0;
+}
