@@ -85,6 +85,13 @@ static lamina_status check_backend(lamina_case *flow)
     return FAIL_AT(flow, flow->devices_where, "devices",
                    "backend %s has no devices; write `backend: cuda`, or leave devices away",
                    lamina_backend_name(solver->backend));
+  if (flow->storage.where != NULL)
+    solver->storage = (lamina_storage)flow->storage.value;
+  if (solver->storage == LAMINA_STORAGE_F16 &&
+      (solver->precision != LAMINA_F32 || solver->backend != LAMINA_BACKEND_CUDA))
+    return FAIL_AT(flow, flow->storage.where, "storage",
+                   "f16 goes with precision f32 and backend cuda, this is %s on %s",
+                   lamina_precision_name(solver->precision), lamina_backend_name(solver->backend));
   solver->device_count = flow->device_count;
   for (int i = 0; i < flow->device_count; i++)
     solver->devices[i] = (int)flow->devices[i].value;
@@ -361,8 +368,10 @@ static lamina_status describe_physics(lamina_case *flow)
                cleanup);
   LMI_TRY_GOTO(
     status,
-    lmi_text_append(ctx, &text, ", precision %s, omega %.17g, magic %.17g, smagorinsky %.17g, time step %.17g s",
-                    lamina_precision_name(s->precision), s->omega, s->magic, s->smagorinsky, flow->units.time_step),
+    lmi_text_append(ctx, &text,
+                    ", precision %s, storage %s, omega %.17g, magic %.17g, smagorinsky %.17g, time step %.17g s",
+                    lamina_precision_name(s->precision), lamina_storage_name(s->storage), s->omega, s->magic,
+                    s->smagorinsky, flow->units.time_step),
     cleanup);
   LMI_TRY_GOTO(status, lmi_text_append(ctx, &text, ", force %.17g %.17g %.17g", s->force.x, s->force.y, s->force.z),
                cleanup);

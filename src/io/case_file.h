@@ -171,7 +171,7 @@ struct lamina_case {
   const lmi_tree_node *cells_where;
   lmi_case_real length;
   lmi_case_real reynolds, viscosity, density, speed, reference_length;
-  lmi_case_choice lattice, collision, precision, layout, streaming, backend;
+  lmi_case_choice lattice, collision, precision, storage, layout, streaming, backend;
   lmi_case_real smagorinsky, magic;
   lmi_case_real lattice_speed, relaxation_time;
   lmi_case_boundary all, faces[LAMINA_FACE_COUNT];

@@ -11,6 +11,7 @@
 static const lmi_case_word LATTICES[] = {LAMINA_LATTICE_LIST(WORD){NULL, 0}};
 static const lmi_case_word COLLISIONS[] = {LAMINA_COLLISION_LIST(WORD){NULL, 0}};
 static const lmi_case_word PRECISIONS[] = {LAMINA_PRECISION_LIST(WORD){NULL, 0}};
+static const lmi_case_word STORAGES[] = {LAMINA_STORAGE_LIST(WORD){NULL, 0}};
 static const lmi_case_word LAYOUTS[] = {LAMINA_LAYOUT_LIST(WORD){NULL, 0}};
 static const lmi_case_word STREAMINGS[] = {LAMINA_STREAMING_LIST(WORD){NULL, 0}};
 static const lmi_case_word BACKENDS[] = {LAMINA_BACKEND_LIST(WORD){NULL, 0}};
@@ -317,6 +318,7 @@ static const lmi_case_key TOP_KEYS[] = {
    .high = 100,
    .above_low = true,
    .hint = "0.1875 puts half-way walls exactly, 0.25 is the most stable"},
+  {.name = "storage", .read = lmi_case_read_choice, .offset = AT(storage), .words = STORAGES},
   {.name = "precision", .read = lmi_case_read_choice, .offset = AT(precision), .words = PRECISIONS},
   {.name = "boundaries", .read = read_boundaries},
   {.name = "force",

@@ -98,7 +98,9 @@ lamina_status lmi_case_ceiling(lamina_context *ctx, const lamina_case *flow, con
 {
   *gb_per_s = 0;
   *reason = "no machine file; `lamina machine` makes one";
-  if (machine_file == NULL)
+  if (flow->solver.backend == LAMINA_BACKEND_CUDA)
+    *reason = "a machine file holds no ceilings of GPUs; `lamina bench dense --backend cuda` measures them";
+  if (machine_file == NULL || flow->solver.backend == LAMINA_BACKEND_CUDA)
     return LAMINA_OK;
   lamina_machine *machine = NULL;
   LMI_TRY(lamina_machine_load(ctx, machine_file, &machine));
@@ -120,7 +122,8 @@ lamina_status lamina_case_plan(lamina_context *context, const lamina_case *flow,
   const lamina_int3 n = options->cells;
   const int q = lamina_lattice_velocities(options->lattice);
   const int crossing = q == 9 ? 3 : q == 19 ? 5 : 9;
-  const uint64_t value_bytes = options->precision == LAMINA_F64 ? 8 : 4;
+  const bool is_half = options->storage == LAMINA_STORAGE_F16;
+  const uint64_t value_bytes = is_half ? 2 : options->precision == LAMINA_F64 ? 8 : 4;
   const lamina_index plane = flow->dimension == 2 ? n.x : n.x * n.y;
   plan->bytes_per_update = 2.0 * q * (double)value_bytes;
   /* Table of lbm-spec 2.7: what a slab sends to both neighbours in one step. */

@@ -179,6 +179,7 @@ static const bad_text BAD_TEXTS[] = {
   {"smagorinsky: -0.1\n", "bad.yaml:13:", {"smagorinsky: -0.1 is outside (0, 1]"}},
   {"collision: trt\nsmagorinsky: 0.1\n", "bad.yaml:14:", {"bgk only"}},
   {"precision: f16\n", "bad.yaml:13:", {"f32, f64"}},
+  {"storage: f16\n", "bad.yaml:13:", {"backend cuda", "f32 on cpu"}},
   {"threads: 2.5\n", "bad.yaml:13:", {"threads: 2.5 is not a whole number"}},
   {"threads: 0\n", "bad.yaml:13:", {"[1, 4096]"}},
   {"threads: 99999999999999999999\n", "bad.yaml:13:", {"[1, 4096]"}},
