@@ -360,8 +360,8 @@ int cuFuncGetAttribute(int *value, int attribute, const emulated_entry *function
 int cuLaunchKernel(const emulated_entry *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, stream *s, void **arguments, void **extra)
 {
-  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || bz > 64 || bx * by * bz == 0 ||
-      shared > 0 || extra != NULL)
+  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || bz > 64 ||
+      bx * by * bz == 0 || shared > 0 || extra != NULL)
     return INVALID;
   node *n = add_node(s, LAUNCH, NONE);
   if (n == NULL)
