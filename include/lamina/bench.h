@@ -44,6 +44,45 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_dense_bench_run(lamina_context 
                                                                  const lamina_dense_bench *bench,
                                                                  lamina_dense_row *row);
 
+/* What a message between two slabs costs: t = setup + bytes / b, and once for each exchange the meeting of the threads.
+ * NAN where the measurement says nothing of a number. */
+typedef struct lamina_transport {
+  char name[16];
+  double sync_us;  /* of an exchange, whatever it sends */
+  double setup_us; /* of a message */
+  double gb_per_s;
+} lamina_transport;
+
+/* Fits the transport between threads of the context by ping-pong: messages of 1 to 96 KiB, 1 to 16 at a time, through
+ * the same replay that carries halos. Errors: MEMORY. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_transport_measure(lamina_context *context,
+                                                                   lamina_transport *transport);
+
+/* Halo exchange of a periodic box: the paper's Figure 5 on this machine. */
+typedef struct lamina_halo_bench {
+  lamina_solver_options solver; /* cells, lattice, layout, partitions ...; backend cpu or check */
+  int repetitions;              /* 1 to 1000; default 5 */
+  double seconds;               /* of one repetition, about, > 0; default 0.1 */
+} lamina_halo_bench;
+
+typedef struct lamina_halo_row {
+  int alpha;                /* messages a partition sends in a step (equation 1) */
+  lamina_index beta_values; /* values in them */
+  double bytes;             /* bytes in them, with the padding between components */
+  double model_us;          /* of one exchange: sync + (partitions / threads) (alpha setup + bytes / b) */
+  double measured_us;       /* the exchange alone, without computing */
+  lamina_spread mlups, mlups_no_overlap;
+  lamina_index steps; /* of one repetition */
+  int partitions, threads;
+} lamina_halo_row;
+
+LAMINA_API lamina_halo_bench lamina_halo_bench_default(void);
+
+/* Errors: as lamina_solver_create and lamina_solver_run; ARGUMENT for fewer than 2 partitions. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_halo_bench_run(lamina_context *context, const lamina_halo_bench *bench,
+                                                                const lamina_transport *transport,
+                                                                lamina_halo_row *row);
+
 #ifdef __cplusplus
 }
 #endif

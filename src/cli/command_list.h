@@ -17,6 +17,6 @@
   X(place)                  \
   X(help)
 
-#define LMI_BENCH_LIST(X) X(dense) X(machine)
+#define LMI_BENCH_LIST(X) X(dense) X(halo) X(machine)
 
 #endif

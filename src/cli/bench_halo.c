@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lamina bench halo: what halos cost in each lattice and layout, against the paper's model (arXiv 2503.07898, equation
+ * 1 and Figure 5). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include <lamina/bench.h>
+#include <lamina/host.h>
+#include <lamina/version.h>
+
+struct bench_halo_values {
+  bool json;
+  int64_t threads, partitions, repetitions;
+  double seconds;
+  int lattice, precision, layout, streaming;
+  lmi_word_list cells;
+};
+
+static const struct bench_halo_values defaults = {.repetitions = 5, .seconds = 0.1};
+
+/* Position 0 of a choice is "not given"; the rest are the names of the public list, in its order. */
+#define NAME_ROW(enumerator, value, name, text) name,
+static const char *const lattices[] = {"default", LAMINA_LATTICE_LIST(NAME_ROW) NULL};
+static const char *const precisions[] = {"default", LAMINA_PRECISION_LIST(NAME_ROW) NULL};
+static const char *const layouts[] = {"default", LAMINA_LAYOUT_LIST(NAME_ROW) NULL};
+static const char *const streamings[] = {"default", LAMINA_STREAMING_LIST(NAME_ROW) NULL};
+#undef NAME_ROW
+
+static const lmi_option options[] = {
+  LMI_OPTION_LIST(struct bench_halo_values, cells, "cells", "N",
+                  "cells along each axis; may be given several times (default: 32, 64, 128)"),
+  LMI_OPTION_CHOICE(struct bench_halo_values, lattice, "lattice", lattices, "velocity set (default: all)"),
+  LMI_OPTION_CHOICE(struct bench_halo_values, layout, "layout", layouts, "memory layout (default: all)"),
+  LMI_OPTION_CHOICE(struct bench_halo_values, precision, "precision", precisions, "of populations (default: f32)"),
+  LMI_OPTION_CHOICE(struct bench_halo_values, streaming, "streaming", streamings,
+                    "pattern (default: two_grid, as in the paper)"),
+  LMI_OPTION_INTEGER(struct bench_halo_values, partitions, "partitions", "N", 2, 4096,
+                     "slabs (default: one a thread, at least 2)"),
+  LMI_OPTION_INTEGER(struct bench_halo_values, threads, "threads", "N", 1, 4096, "threads (default: all usable)"),
+  LMI_OPTION_INTEGER(struct bench_halo_values, repetitions, "repetitions", "N", 1, 1000,
+                     "measurements a row (default: 5)"),
+  LMI_OPTION_NUMBER(struct bench_halo_values, seconds, "seconds", "S", 0.001, 3600.0,
+                    "length of one measurement (default: 0.1)"),
+  LMI_OPTION_FLAG(struct bench_halo_values, json, "json", "print one JSON object"),
+  {0}};
+
+enum { LAYOUTS = LAMINA_LAYOUT_AOS + 1, LATTICES = LAMINA_D3Q27 + 1 };
+
+/* What a run of the command prints or collects. */
+typedef struct halo_report {
+  lmi_call *call;
+  lamina_transport transport;
+  json_t *rows, *ratios; /* NULL: text */
+} halo_report;
+
+static lamina_status read_cells(lmi_call *call, const lmi_word_list *list, lamina_index *cells, size_t *count)
+{
+  static const lamina_index standard[] = {32, 64, 128};
+  *count = list->count > 0 ? list->count : LMI_COUNT(standard);
+  for (size_t i = 0; i < *count; i++) {
+    cells[i] = list->count > 0 ? 0 : standard[i];
+    if (list->count > 0 && (!lmi_parse_int64(list->words[i], &cells[i]) || cells[i] < 2 || cells[i] > 16384))
+      return lmi_usage_error(call, "--cells %s: a number from 2 to 16384 is needed", list->words[i]);
+  }
+  return LAMINA_OK;
+}
+
+static lamina_halo_bench make_bench(const struct bench_halo_values *values, int threads)
+{
+  lamina_halo_bench bench = lamina_halo_bench_default();
+  bench.repetitions = (int)values->repetitions;
+  bench.seconds = values->seconds;
+  bench.solver.partitions = values->partitions > 0 ? (int)values->partitions : threads > 1 ? threads : 2;
+  if (values->precision > 0)
+    bench.solver.precision = (lamina_precision)(values->precision - 1);
+  if (values->streaming > 0)
+    bench.solver.streaming = (lamina_streaming)(values->streaming - 1);
+  return bench;
+}
+
+static void set_with_reason(json_t *object, const char *name, double value, const char *reason_name, const char *reason)
+{
+  json_object_set_new(object, name, lmi_json_number(value));
+  if (isnan(value))
+    json_object_set_new(object, reason_name, json_string(reason));
+}
+
+static void add_row(const halo_report *report, const lamina_solver_options *solver, const lamina_halo_row *row)
+{
+  json_t *object = json_pack(
+    "{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:i, s:I}", "lattice", lamina_lattice_name(solver->lattice), "layout",
+    lamina_layout_name(solver->layout), "streaming", lamina_streaming_name(solver->streaming), "precision",
+    lamina_precision_name(solver->precision), "transport", report->transport.name, "partitions", row->partitions,
+    "threads", row->threads, "cells", (json_int_t)(solver->cells.x * solver->cells.y * solver->cells.z), "alpha",
+    row->alpha, "beta_values", (json_int_t)row->beta_values);
+  json_object_set_new(object, "bytes", lmi_json_number(row->bytes));
+  set_with_reason(object, "model_us", row->model_us, "reason", "the fit of the transport gave no positive number");
+  json_object_set_new(object, "measured_us", lmi_json_number(row->measured_us));
+  json_object_set_new(object, "mlups", lmi_json_number(row->mlups.median));
+  json_object_set_new(object, "mlups_min", lmi_json_number(row->mlups.low));
+  json_object_set_new(object, "mlups_max", lmi_json_number(row->mlups.high));
+  json_object_set_new(object, "mlups_no_overlap", lmi_json_number(row->mlups_no_overlap.median));
+  json_array_append_new(report->rows, object);
+}
+
+static void print_number(double value, int width, int digits)
+{
+  if (isnan(value))
+    printf(" %*s", width, "-");
+  else
+    printf(" %*.*f", width, digits, value);
+}
+
+static void print_row(const lamina_solver_options *solver, const lamina_halo_row *row)
+{
+  const bool flat = lamina_lattice_dimension(solver->lattice) == 2;
+  printf("%-6s %-13s %5lld^%d %6d %10lld", lamina_lattice_name(solver->lattice), lamina_layout_name(solver->layout),
+         (long long)solver->cells.x, flat ? 2 : 3, row->alpha, (long long)row->beta_values);
+  print_number(row->bytes / 1024.0, 9, 1);
+  print_number(row->model_us, 9, 2);
+  print_number(row->measured_us, 9, 2);
+  print_number(row->mlups.median, 9, 1);
+  print_number(row->mlups_no_overlap.median, 9, 1);
+  printf("\n");
+  fflush(stdout);
+}
+
+/* Speed of the other layouts over that of SoA, the paper's Figure 5(a). */
+static void report_ratio(const halo_report *report, const lamina_solver_options *solver, const double *mlups)
+{
+  const double soa = mlups[LAMINA_LAYOUT_SOA];
+  const double disaggregated = mlups[LAMINA_LAYOUT_DISAGGREGATED] / soa, plane = mlups[LAMINA_LAYOUT_PLANE] / soa;
+  if (report->rows == NULL) {
+    printf("       over soa:     disaggregated %.2f, plane %.2f\n", disaggregated, plane);
+    return;
+  }
+  json_t *object = json_pack("{s:s, s:I}", "lattice", lamina_lattice_name(solver->lattice), "cells",
+                             (json_int_t)(solver->cells.x * solver->cells.y * solver->cells.z));
+  json_object_set_new(object, "disaggregated_over_soa", lmi_json_number(disaggregated));
+  json_object_set_new(object, "plane_over_soa", lmi_json_number(plane));
+  json_array_append_new(report->ratios, object);
+}
+
+/* One lattice and size in all layouts asked for. */
+static lamina_status run_layouts(const halo_report *report, lamina_halo_bench *bench, int wanted_layout)
+{
+  double mlups[LAYOUTS];
+  for (int layout = LAYOUTS - 1; layout >= 0; layout--) {
+    if (wanted_layout > 0 && layout != wanted_layout - 1)
+      continue;
+    lamina_halo_row row;
+    bench->solver.layout = (lamina_layout)layout;
+    LMI_TRY(lamina_halo_bench_run(report->call->ctx, bench, &report->transport, &row));
+    mlups[layout] = row.mlups.median;
+    if (report->rows != NULL)
+      add_row(report, &bench->solver, &row);
+    else
+      print_row(&bench->solver, &row);
+  }
+  if (wanted_layout == 0)
+    report_ratio(report, &bench->solver, mlups);
+  return LAMINA_OK;
+}
+
+static lamina_status run_rows(const halo_report *report)
+{
+  const struct bench_halo_values *values = report->call->values;
+  lamina_index cells[LMI_MAX_WORDS] = {0};
+  size_t count = 0;
+  LMI_TRY(read_cells(report->call, &values->cells, cells, &count));
+  lamina_halo_bench bench = make_bench(values, lamina_context_thread_count(report->call->ctx));
+  for (int lattice = 0; lattice < LATTICES; lattice++)
+    for (size_t i = 0; i < count && (values->lattice == 0 || lattice == values->lattice - 1); i++) {
+      bench.solver.lattice = (lamina_lattice)lattice;
+      const bool flat = lamina_lattice_dimension(bench.solver.lattice) == 2;
+      bench.solver.cells = (lamina_int3){cells[i], cells[i], flat ? 1 : cells[i]};
+      LMI_TRY(run_layouts(report, &bench, values->layout));
+    }
+  return LAMINA_OK;
+}
+
+static void print_transport(const lamina_transport *transport, int threads)
+{
+  printf("periodic box, %d threads. Transport %s, fitted by ping-pong:", threads, transport->name);
+  print_number(transport->setup_us, 0, 3);
+  printf(" us a message,");
+  print_number(transport->sync_us, 0, 3);
+  printf(" us an exchange,");
+  print_number(transport->gb_per_s, 0, 2);
+  printf(" GB/s a thread\n%-6s %-13s %7s %6s %10s %9s %9s %9s %9s %9s\n", "set", "layout", "cells", "alpha", "beta",
+         "KiB", "model us", "alone us", "MLUPS", "no overl.");
+}
+
+static json_t *transport_json(const lamina_transport *transport)
+{
+  static const char reason[] = "the fit gave no positive number";
+  json_t *object = json_pack("{s:s}", "name", transport->name);
+  set_with_reason(object, "setup_us", transport->setup_us, "setup_us_reason", reason);
+  set_with_reason(object, "sync_us", transport->sync_us, "sync_us_reason", reason);
+  set_with_reason(object, "gb_per_s", transport->gb_per_s, "gb_per_s_reason", reason);
+  return object;
+}
+
+static lamina_status bench_halo_run(lmi_call *call)
+{
+  const struct bench_halo_values *values = call->values;
+  LMI_TRY(lmi_call_open(call, (int)values->threads));
+  halo_report report = {.call = call};
+  LMI_TRY(lamina_transport_measure(call->ctx, &report.transport));
+  if (!values->json) {
+    print_transport(&report.transport, lamina_context_thread_count(call->ctx));
+    return run_rows(&report);
+  }
+  lamina_host host;
+  const bool known = lamina_host_read(call->ctx, NULL, &host) == LAMINA_OK && host.processor[0] != '\0';
+  lamina_error_clear(call->ctx);
+  report.rows = json_array();
+  report.ratios = json_array();
+  const lamina_status status = run_rows(&report);
+  if (status != LAMINA_OK) {
+    json_decref(report.rows);
+    json_decref(report.ratios);
+    return status;
+  }
+  return lmi_print_json(call,
+                        json_pack("{s:s, s:s, s:[o], s:o, s:o}", "version", lamina_version(), "machine",
+                                  known ? host.processor : "unknown", "transports", transport_json(&report.transport),
+                                  "rows", report.rows, "ratios", report.ratios));
+}
+
+const lmi_command lmi_bench_halo = {
+  .name = "halo",
+  .summary = "messages of each layout against the model of the paper, with and without overlap",
+  .group = LMI_GROUP_SIMULATE,
+  .options = options,
+  LMI_VALUES(defaults),
+  .run = bench_halo_run,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REPETITIONS = 5, UNKNOWNS = 3, MOST_MESSAGES = 16, SIZES = 5, COUNTS = 3, SAMPLES = SIZES * COUNTS };
+
+static const size_t message_bytes[SIZES] = {1024, 4096, 16384, 49152, 98304};
+static const int message_counts[COUNTS] = {1, 4, MOST_MESSAGES};
+static const double SAMPLE_SECONDS = 0.01;
+
+lamina_status lmi_time_copies(lmi_device *device, const lmi_program *program, double seconds, double *step_us)
+{
+  lmi_fault fault;
+  int64_t steps = 16;
+  double best = HUGE_VAL;
+  for (int i = 0; i < REPETITIONS + 1; i++) {
+    const double start = lmi_clock_seconds();
+    LMI_TRY(device->ops->replay(device, program, 0, steps, &fault));
+    const double each = (lmi_clock_seconds() - start) / (double)steps;
+    if (i > 0)
+      best = each < best ? each : best;
+    else
+      steps = each > 0.0 ? 16 + (int64_t)fmin(seconds / REPETITIONS / each, 1e7) : 16;
+  }
+  *step_us = 1e6 * best;
+  return LAMINA_OK;
+}
+
+/* Gaussian elimination with pivots on a 3 x 4 matrix; false when it is singular. */
+static bool solve(double m[UNKNOWNS][UNKNOWNS + 1], double *x)
+{
+  for (int k = 0; k < UNKNOWNS; k++) {
+    int pivot = k;
+    for (int i = k + 1; i < UNKNOWNS; i++)
+      pivot = fabs(m[i][k]) > fabs(m[pivot][k]) ? i : pivot;
+    if (m[pivot][k] == 0.0)
+      return false;
+    for (int j = 0; j <= UNKNOWNS; j++) {
+      const double swapped = m[k][j];
+      m[k][j] = m[pivot][j];
+      m[pivot][j] = swapped;
+    }
+    for (int i = 0; i < UNKNOWNS; i++)
+      for (int j = UNKNOWNS; i != k && j >= k; j--)
+        m[i][j] -= m[k][j] * m[i][k] / m[k][k];
+  }
+  for (int k = 0; k < UNKNOWNS; k++)
+    x[k] = m[k][UNKNOWNS] / m[k][k];
+  return true;
+}
+
+void lmi_transport_fit(const lmi_transport_sample *samples, int count, lamina_transport *transport)
+{
+  double m[UNKNOWNS][UNKNOWNS + 1] = {{0}}, x[UNKNOWNS] = {0};
+  for (int s = 0; s < count; s++) {
+    const double weight = 1.0 / (samples[s].us * samples[s].us);
+    const double row[UNKNOWNS + 1] = {1.0, samples[s].messages, samples[s].bytes * 1e-3, samples[s].us};
+    for (int i = 0; i < UNKNOWNS; i++)
+      for (int j = 0; j <= UNKNOWNS; j++)
+        m[i][j] += weight * row[i] * row[j];
+  }
+  const bool solved = solve(m, x);
+  transport->sync_us = solved && x[0] > 0.0 ? x[0] : (double)NAN;
+  transport->setup_us = solved && x[1] > 0.0 ? x[1] : (double)NAN;
+  transport->gb_per_s = solved && x[2] > 0.0 ? 1.0 / x[2] : (double)NAN;
+}
+
+/* Buffers of a ping-pong: each thread has room for its messages on both sides. */
+typedef struct ping_pong {
+  lmi_device *device;
+  int threads;
+  size_t bytes; /* of one side */
+  char *side[2];
+  lmi_copy *copies[2];
+} ping_pong;
+
+static lamina_status open_ping_pong(lamina_context *ctx, ping_pong *game)
+{
+  const lmi_device_options options = {.threads = game->threads};
+  const size_t copies = (size_t)game->threads * MOST_MESSAGES;
+  game->bytes = copies * message_bytes[SIZES - 1];
+  LMI_TRY(lmi_backend_find("cpu")->open(ctx, &options, &game->device));
+  for (int i = 0; i < 2; i++) {
+    LMI_TRY(LMI_ALLOC(ctx, game->bytes, &game->side[i]));
+    LMI_TRY(LMI_ALLOC(ctx, copies, &game->copies[i]));
+  }
+  return LAMINA_OK;
+}
+
+static void close_ping_pong(lamina_context *ctx, ping_pong *game)
+{
+  for (int i = 0; i < 2; i++) {
+    lmi_free(ctx, game->side[i]);
+    lmi_free(ctx, game->copies[i]);
+  }
+  if (game->device != NULL)
+    game->device->ops->close(game->device);
+}
+
+/* Copy i is made by thread i modulo the threads: on the way back each thread takes what another one wrote. */
+static lamina_status play(const ping_pong *game, int messages, size_t bytes, lmi_transport_sample *sample)
+{
+  const int threads = game->threads;
+  for (int way = 0; way < 2; way++)
+    for (int i = 0; i < threads * messages; i++) {
+      const int place = i / threads * threads + (i + way) % threads;
+      const size_t at = (size_t)place * message_bytes[SIZES - 1];
+      game->copies[way][i] = (lmi_copy){
+        .target = game->side[1 - way] + at, .source = game->side[way] + at, .bytes = bytes, .rows = 1, .pitch = bytes};
+    }
+  const size_t copies = (size_t)(threads * messages);
+  const lmi_phase phases[2] = {{game->copies[0], copies, NULL, 0}, {game->copies[1], copies, NULL, 0}};
+  const lmi_step_phases steps[2] = {{&phases[0], 1}, {&phases[1], 1}};
+  const lmi_program program = {steps, 2, 1};
+  *sample = (lmi_transport_sample){.messages = messages, .bytes = (double)messages * (double)bytes};
+  return lmi_time_copies(game->device, &program, SAMPLE_SECONDS, &sample->us);
+}
+
+lamina_status lamina_transport_measure(lamina_context *ctx, lamina_transport *transport)
+{
+  lamina_status status = LAMINA_OK;
+  lmi_transport_sample samples[SAMPLES];
+  ping_pong game = {.threads = lamina_context_thread_count(ctx)};
+  memset(transport, 0, sizeof *transport);
+  snprintf(transport->name, sizeof transport->name, "threads");
+  LMI_TRY_GOTO(status, open_ping_pong(ctx, &game), cleanup);
+  for (int i = 0; i < SAMPLES; i++)
+    LMI_TRY_GOTO(status, play(&game, message_counts[i % COUNTS], message_bytes[i / COUNTS], &samples[i]), cleanup);
+  lmi_transport_fit(samples, SAMPLES, transport);
+cleanup:
+  close_ping_pong(ctx, &game);
+  return status;
+}
