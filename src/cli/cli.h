@@ -138,7 +138,10 @@ struct lmi_command {
   lamina_status (*run)(lmi_call *call);
 };
 
-#define LMI_VALUES(default_values) .defaults = &(default_values), .values_bytes = sizeof(default_values)
+/* Sets defaults and values_bytes; does not compile when the struct is larger than main() has room for. */
+#define LMI_VALUES(default_values) \
+  .defaults = &(default_values),   \
+  .values_bytes = sizeof(default_values) + 0 * sizeof(char[sizeof(default_values) <= LMI_MAX_VALUES_BYTES ? 1 : -1])
 
 enum { LMI_MAX_VALUES_BYTES = 4096 };
 
