@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "inject_fit.h"
+#include "json_input.h"
 
 enum { FORMAT = 1, MOST_POINTS = 65536 };
 static const double FLOPS[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024};
@@ -267,12 +268,10 @@ static lamina_status take_points(lamina_context *ctx, const char *path, const js
 lamina_status lamina_injector_calibration_load(lamina_context *ctx, const char *path,
                                                lamina_injector_calibration **calibration)
 {
-  json_error_t mistake;
   lamina_injector_calibration *made = NULL;
   *calibration = NULL;
-  json_t *file = json_load_file(path, 0, &mistake);
-  LMI_REQUIRE(ctx, file != NULL, mistake.line > 0 ? LAMINA_ERROR_CASE : LAMINA_ERROR_FILE, "%s:%d: %s", path,
-              mistake.line, mistake.text);
+  json_t *file = NULL;
+  LMI_TRY(lmi_json_input(ctx, path, &file));
   const json_int_t format = json_integer_value(json_object_get(file, "lamina_injector"));
   lamina_status status = LAMINA_OK;
   if (format < 1 || format > FORMAT)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json_input.h"
 #include "machine_internal.h"
 
 enum { FORMAT = 1, MOST_ROWS = 1 << 20 };
@@ -193,10 +194,8 @@ lamina_status lamina_machine_load(lamina_context *ctx, const char *path, lamina_
 {
   *machine = NULL;
   lamina_machine *made = NULL;
-  json_error_t mistake;
-  json_t *file = json_load_file(path, 0, &mistake);
-  LMI_REQUIRE(ctx, file != NULL, mistake.line > 0 ? LAMINA_ERROR_CASE : LAMINA_ERROR_FILE, "%s:%d: %s", path,
-              mistake.line, mistake.text);
+  json_t *file = NULL;
+  LMI_TRY(lmi_json_input(ctx, path, &file));
   lamina_status status = LMI_ALLOC(ctx, 1, &made);
   if (status == LAMINA_OK)
     status = take_file(ctx, path, file, made);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_input.h"
 #include "machine_internal.h"
 #include "sysfs.h"
 
@@ -178,10 +179,8 @@ static lamina_status take_tier(lamina_context *ctx, lamina_machine *machine, con
 
 lamina_status lamina_machine_set_tiers(lamina_context *ctx, lamina_machine *machine, const char *path)
 {
-  json_error_t mistake;
-  json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &mistake);
-  LMI_REQUIRE(ctx, file != NULL, mistake.line > 0 ? LAMINA_ERROR_CASE : LAMINA_ERROR_FILE, "%s:%d: %s", path,
-              mistake.line, mistake.text);
+  json_t *file = NULL;
+  LMI_TRY(lmi_json_input(ctx, path, &file));
   const json_t *tiers = json_object_get(file, "tiers");
   const size_t count = json_array_size(tiers);
   lamina_status status = LAMINA_OK;
