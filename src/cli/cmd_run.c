@@ -71,7 +71,7 @@ static void format_row(const lamina_run_progress *p, char *row, size_t capacity)
     snprintf(share, sizeof share, " (%.0f %% of the ceiling)", 100.0 * p->share);
   if (p->steady_change >= 0)
     snprintf(steady, sizeof steady, ", change %.1e", p->steady_change);
-  snprintf(row, capacity, "%5.1f %%  step %lld of %lld, %.4g s  %.1f MLUPS, %.1f GB/s%s%s, at most %s left",
+  snprintf(row, capacity, "%5.1f %%  step %lld of %lld, %.4g s  %.4g MLUPS, %.3g GB/s%s%s, at most %s left",
            100.0 * (double)p->step / (double)p->steps, (long long)p->step, (long long)p->steps, p->time, p->mlups,
            p->gb_per_s, share, steady, left);
 }
@@ -102,7 +102,7 @@ static void print_summary(const lamina_run_result *r, const char *folder)
   printf("%s: step %lld, %.6g s of flow%s, in %s\n", r->was_interrupted ? "stopped" : "done", (long long)r->last_step,
          r->flow_time, ending, lmi_format_duration(r->seconds, duration));
   if (r->mlups > 0) {
-    printf("  %.1f MLUPS, %.1f GB/s", r->mlups, r->gb_per_s);
+    printf("  %.4g MLUPS, %.3g GB/s", r->mlups, r->gb_per_s);
     if (r->ceiling_mlups > 0)
       printf(", %.0f %% of the ceiling (%.0f MLUPS)", 100.0 * r->share, r->ceiling_mlups);
     printf("\n");

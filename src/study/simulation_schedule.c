@@ -8,7 +8,8 @@ static lamina_index step_of(const lamina_case *flow, const lmi_case_span *span, 
 {
   if (span->is_steps)
     return count <= INT64_MAX / span->steps ? count * span->steps : INT64_MAX;
-  const double step = round((double)count * span->seconds / flow->units.time_step);
+  /* What is asked for more often than once a step comes every step. */
+  const double step = round((double)count * fmax(1.0, span->seconds / flow->units.time_step));
   return step < 9e18 ? (lamina_index)step : INT64_MAX;
 }
 

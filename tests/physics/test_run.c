@@ -215,6 +215,20 @@ static void the_steady_criterion_survives_a_checkpoint(void **state)
   end(&t);
 }
 
+/* Asked for more often than once a step: every step, and no endless search for the next one. */
+static void a_period_below_the_time_step_is_every_step(void **state)
+{
+  (void)state;
+  static const char *const overrides[] = {"run.steps=5", "output=[{series: [mass], every: 1e-300 s}]",
+                                          "checkpoint.every=1e-300 s", NULL};
+  run_whole("often", 1, overrides);
+  const char *text = read_text("often/series.csv");
+  size_t rows = 0;
+  for (const char *c = text; *c != '\0'; c++)
+    rows += *c == '\n';
+  assert_int_equal(rows, 7); /* the header and steps 0 to 5 */
+}
+
 /* ---- refusals ---- */
 
 static void expect_run_error(const char *const *overrides, const lamina_run_options *options, lamina_status status,
@@ -395,6 +409,7 @@ static void the_time_loop_allocates_nothing(void **state)
 LMI_TEST_MAIN(cmocka_unit_test(a_resumed_run_has_the_bits_of_an_unbroken_one),
               cmocka_unit_test(a_stopped_run_goes_on_without_a_seam),
               cmocka_unit_test(the_steady_criterion_survives_a_checkpoint),
+              cmocka_unit_test(a_period_below_the_time_step_is_every_step),
               cmocka_unit_test(a_blow_up_names_step_cell_and_the_number_to_change),
               cmocka_unit_test(too_much_memory_is_refused_with_the_estimate),
               cmocka_unit_test(resuming_needs_a_checkpoint_of_this_case),
