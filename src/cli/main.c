@@ -19,7 +19,7 @@ LMI_COMMAND_LIST(DECLARE_COMMAND)
 #define COMMAND_ADDRESS(name) &lmi_command_##name,
 const lmi_command *const lmi_commands[] = {LMI_COMMAND_LIST(COMMAND_ADDRESS) NULL};
 
-enum { MAX_PATH_WORDS = 64 };
+enum { MAX_PATH_BYTES = 64 };
 
 static int usage_exit_code(void)
 {
@@ -50,12 +50,13 @@ static int unknown_command(const lmi_command *const *commands, const char *path,
   return usage_exit_code();
 }
 
-/* The sentence of a failed command. A mistake in the command line has been told already, without a context. */
+/* The sentence of a failed command. A mistake in the command line has been told already: lmi_usage_error leaves no
+ * sentence in the context. */
 static void report_failure(const lmi_call *call, lamina_status status)
 {
-  if (call->ctx == NULL)
+  const char *message = call->ctx != NULL ? lamina_error_message(call->ctx) : "";
+  if (call->ctx == NULL || (message[0] == '\0' && status == LAMINA_ERROR_ARGUMENT))
     return;
-  const char *message = lamina_error_message(call->ctx);
   fprintf(stderr, "lamina %s: %s\n", call->path, message[0] != '\0' ? message : lamina_status_text(status));
 }
 
@@ -85,7 +86,7 @@ static int dispatch(const lmi_command *const *commands, char *path, int argc, ch
   if (command == NULL)
     return unknown_command(commands, path, argv[0]);
   const size_t used = strlen(path);
-  snprintf(path + used, MAX_PATH_WORDS - used, "%s%s", used > 0 ? " " : "", command->name);
+  snprintf(path + used, MAX_PATH_BYTES - used, "%s%s", used > 0 ? " " : "", command->name);
   if (command->children == NULL)
     return run_command(command, path, argc - 1, argv + 1);
   if (argc == 1 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -97,7 +98,7 @@ static int dispatch(const lmi_command *const *commands, char *path, int argc, ch
 
 static int run_program(int argc, char **argv)
 {
-  char path[MAX_PATH_WORDS] = "";
+  char path[MAX_PATH_BYTES] = "";
   if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
     return print_overview();
   if (strcmp(argv[1], "--version") == 0)
