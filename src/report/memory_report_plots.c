@@ -226,7 +226,7 @@ const lmi_report_plot lmi_report_plots[] = {
   {"objects", "Hottest objects", "Share of the accesses that goes to each array or allocation site.", has_objects,
    "no accesses were recorded", write_objects},
   {"roofline", "Roofline", "Measured phases under the ceilings of this machine.", has_roofline,
-   "a roofline needs flops and bytes, which this source does not count, and a machine file (--machine)",
+   "a roofline needs flops, bytes and time, which this source does not all give, and a machine file (--machine)",
    write_roofline},
 };
 const size_t lmi_report_plot_count = LMI_COUNT(lmi_report_plots);
