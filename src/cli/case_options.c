@@ -64,6 +64,15 @@ static int threads_for(const lamina_case *flow, int usable)
   return paying >= usable ? usable : paying > 1 ? (int)paying : 1;
 }
 
+/* More threads than processors wait for each other: allowed, and slow beyond what one expects. */
+static void warn_of_crowd(int threads)
+{
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  if (processors > 0 && threads > processors)
+    fprintf(stderr, "lamina: warning: %d threads on %ld processors wait for each other; take at most %ld\n", threads,
+            processors, processors);
+}
+
 lamina_status lmi_load_case(lmi_call *call, const char *path, const lmi_case_options *options, lamina_case **flow)
 {
   override_list overrides;
@@ -73,6 +82,7 @@ lamina_status lmi_load_case(lmi_call *call, const char *path, const lmi_case_opt
   LMI_TRY(lamina_case_load(call->ctx, path, overrides.texts, overrides.count, flow));
   const int usable = lamina_context_thread_count(call->ctx);
   const int threads = threads_for(*flow, usable);
+  warn_of_crowd(threads);
   if (threads == usable)
     return LAMINA_OK;
   /* Another number of threads than the context has: begin again with that. */
