@@ -41,22 +41,20 @@ enum {
 
 /* Component of a field in this cell, or in a neighbour. */
 #define LAMINA_IN(field, c) LAMINA_NEAR(field, c, 0, 0, 0)
-#define LAMINA_NEAR(field, c, dx, dy, dz)                                                                         \
-  (((const real *)lamina_run_->fields[field]                                                                      \
-      .at[LAMINA_NEIGHBOUR(dx, dy, dz)])[(c)*lamina_run_->fields[field].component[LAMINA_NEIGHBOUR(dx, dy, dz)] + \
-                                         lamina_i_ * LAMINA_STRIDE_(field)])
+#define LAMINA_NEAR(field, c, dx, dy, dz)                         \
+  (((const real *)lamina_run_->fields[field].at[LAMINA_NEIGHBOUR( \
+    dx, dy, dz)])[(c)*lamina_run_->fields[field].component[LAMINA_NEIGHBOUR(dx, dy, dz)] + LAMINA_PLACE_(field)])
 
 /* Component of a field in this cell, to be assigned to. */
-#define LAMINA_OUT(field, c)           \
-  (((real *)lamina_run_->fields[field] \
-      .out)[(c)*lamina_run_->fields[field].out_component + lamina_i_ * LAMINA_STRIDE_(field)])
+#define LAMINA_OUT(field, c) \
+  (((real *)lamina_run_->fields[field].out)[(c)*lamina_run_->fields[field].out_component + LAMINA_PLACE_(field)])
 
 /* A number among the arguments. */
 #define LAMINA_VALUE(number) ((real)lamina_run_->values[number])
 
 /* Position of this cell in the domain. */
 #define LAMINA_X (lamina_run_->first.x + lamina_i_)
-#define LAMINA_Y (lamina_run_->first.y)
+#define LAMINA_Y (lamina_run_->first.y + lamina_row_)
 #define LAMINA_Z (lamina_run_->first.z)
 
 /* Gives this cell's share to the reduction of the kernel. */
@@ -71,21 +69,21 @@ typedef enum lamina_reduction {
   LAMINA_REDUCE_MIN,
 } lamina_reduction;
 
-/* A run of neighbouring cells of one row, as the library hands it to a kernel: for each field where the first cell and
- * its neighbours lie. */
+/* A run of neighbouring cells, in one row or alike in several, as the library hands it to a kernel: for each field
+ * where the first cell and its neighbours lie. */
 typedef struct lamina_run_field {
   const void *at[LAMINA_NEIGHBOURS];         /* component 0 of the first cell's neighbour */
   lamina_index component[LAMINA_NEIGHBOURS]; /* elements from one component to the next there */
   void *out;
   lamina_index out_component;
-  lamina_index stride; /* elements between cells */
+  lamina_index stride, row; /* elements between cells, and between rows */
 } lamina_run_field;
 
 typedef struct lamina_run {
   lamina_run_field fields[LAMINA_MAX_ARGUMENTS];
   double values[LAMINA_MAX_ARGUMENTS];
   lamina_int3 first; /* in the domain */
-  lamina_index count;
+  lamina_index count, rows;
   lamina_reduction reduction;
   bool is_unit; /* all strides are 1 */
 } lamina_run;
@@ -120,33 +118,37 @@ static inline void lamina_reduce(lamina_reduction reduction, double *result, dou
 #define LAMINA_INDEPENDENT_
 #endif
 
-#define LAMINA_STRIDE_(field) (lamina_unit_ ? 1 : lamina_run_->fields[field].stride)
+#define LAMINA_PLACE_(field) \
+  (lamina_i_ * (lamina_unit_ ? 1 : lamina_run_->fields[field].stride) + lamina_row_ * lamina_run_->fields[field].row)
 #define LAMINA_NAMES_(...) \
   {                        \
     __VA_ARGS__            \
   }
 
 /* The body in one precision; the loop twice, so that unit strides are known when it is compiled. */
-#define LAMINA_KERNEL_OF_(name, type, names, ...)                                                                  \
-  LAMINA_INLINE_ void name##_##type##_cell(const lamina_run *LAMINA_RESTRICT_ lamina_run_, lamina_index lamina_i_, \
-                                           bool lamina_unit_, double *LAMINA_RESTRICT_ lamina_result_)             \
-  {                                                                                                                \
-    typedef type real;                                                                                             \
-    enum LAMINA_NAMES_ names;                                                                                      \
-    (void)lamina_result_, (void)lamina_run_, (void)lamina_i_, (void)lamina_unit_;                                  \
-    __VA_ARGS__                                                                                                    \
-  }                                                                                                                \
-  static void name##_##type(const lamina_run *LAMINA_RESTRICT_ run, double *LAMINA_RESTRICT_ result)               \
-  {                                                                                                                \
-    const lamina_index count = run->count;                                                                         \
-    double reduced = *result;                                                                                      \
-    if (run->is_unit) {                                                                                            \
-      LAMINA_INDEPENDENT_ for (lamina_index i = 0; i < count; i++) name##_##type##_cell(run, i, true, &reduced);   \
-    } else {                                                                                                       \
-      for (lamina_index i = 0; i < count; i++)                                                                     \
-        name##_##type##_cell(run, i, false, &reduced);                                                             \
-    }                                                                                                              \
-    *result = reduced;                                                                                             \
+#define LAMINA_KERNEL_OF_(name, type, names, ...)                                                                     \
+  LAMINA_INLINE_ void name##_##type##_cell(const lamina_run *LAMINA_RESTRICT_ lamina_run_, lamina_index lamina_i_,    \
+                                           lamina_index lamina_row_, bool lamina_unit_,                               \
+                                           double *LAMINA_RESTRICT_ lamina_result_)                                   \
+  {                                                                                                                   \
+    typedef type real;                                                                                                \
+    enum LAMINA_NAMES_ names;                                                                                         \
+    (void)lamina_result_, (void)lamina_run_, (void)lamina_i_, (void)lamina_row_, (void)lamina_unit_;                  \
+    __VA_ARGS__                                                                                                       \
+  }                                                                                                                   \
+  static void name##_##type(const lamina_run *LAMINA_RESTRICT_ run, double *LAMINA_RESTRICT_ result)                  \
+  {                                                                                                                   \
+    const lamina_index count = run->count, rows = run->rows;                                                          \
+    double reduced = *result;                                                                                         \
+    for (lamina_index r = 0; r < rows; r++) {                                                                         \
+      if (run->is_unit) {                                                                                             \
+        LAMINA_INDEPENDENT_ for (lamina_index i = 0; i < count; i++) name##_##type##_cell(run, i, r, true, &reduced); \
+      } else {                                                                                                        \
+        for (lamina_index i = 0; i < count; i++)                                                                      \
+          name##_##type##_cell(run, i, r, false, &reduced);                                                           \
+      }                                                                                                               \
+    }                                                                                                                 \
+    *result = reduced;                                                                                                \
   }
 
 #define LAMINA_KERNEL(name, names, ...)               \

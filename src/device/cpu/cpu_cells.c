@@ -18,7 +18,7 @@ typedef struct bound_plane {
   lmk_plane planes[LMK_MAX_ARGUMENTS][3]; /* below, this one, above */
   char *row[LMK_MAX_ARGUMENTS][LMK_NEIGHBOURS];
   char *row_out[LMK_MAX_ARGUMENTS];
-  bool has_x_neighbours;
+  bool has_x_neighbours, has_y_neighbours;
   double result;
   lamina_run arguments;
 } bound_plane;
@@ -54,9 +54,11 @@ static void bind_field(bound_plane *bound, int a, int64_t z)
     const lmk_neighbour *n = &field->neighbours[k];
     to->component[n->number] = bound->planes[a][n->dz + 1].component;
     bound->has_x_neighbours = bound->has_x_neighbours || n->dx != 0;
+    bound->has_y_neighbours = bound->has_y_neighbours || n->dy != 0;
   }
   to->out_component = field->is_written ? bound->planes[a][1].component : 0;
   to->stride = field->stride;
+  to->row = field->row * field->stride;
   bound->arguments.is_unit = bound->arguments.is_unit && field->stride == 1;
 }
 
@@ -97,8 +99,8 @@ static void bind_row(bound_plane *bound, int64_t y)
     bound->arguments.first.y = y;
 }
 
-/* Cells that see their neighbours at the same distance. */
-static void run_cells(bound_plane *bound, int64_t x, int64_t count)
+/* Cells that see their neighbours at the same distance, in this row and those that follow. */
+static void run_cells(bound_plane *bound, int64_t x, int64_t count, int64_t rows)
 {
   const lmk_cells *cells = bound->cells;
   for (int a = 0; a < cells->argument_count; a++) {
@@ -115,10 +117,12 @@ static void run_cells(bound_plane *bound, int64_t x, int64_t count)
   }
   bound->arguments.first.x = x;
   bound->arguments.count = count;
+  bound->arguments.rows = rows;
   bound->run(&bound->arguments, &bound->result);
 }
 
-static void run_span(bound_plane *bound, const lmk_cell_span *span)
+/* A span, in `rows` rows that all see their neighbours at the same distance. */
+static void run_span(bound_plane *bound, const lmk_cell_span *span, int64_t rows)
 {
   const int64_t nx = bound->cells->nx;
   int64_t x = span->x;
@@ -126,12 +130,33 @@ static void run_span(bound_plane *bound, const lmk_cell_span *span)
   bind_row(bound, span->y);
   const bool splits = bound->cells->wraps_x && bound->has_x_neighbours;
   if (splits && x == 0)
-    run_cells(bound, x++, 1);
+    run_cells(bound, x++, 1, rows);
   const int64_t inner_end = splits && end == nx && end > x ? nx - 1 : end;
   if (x < inner_end)
-    run_cells(bound, x, inner_end - x);
+    run_cells(bound, x, inner_end - x, rows);
   if (inner_end < end)
-    run_cells(bound, inner_end, 1);
+    run_cells(bound, inner_end, 1, rows);
+}
+
+/* How many rows from y on are alike. A reduction takes each row by itself: its order is along rows. */
+static int64_t like_rows(const bound_plane *bound, int64_t y)
+{
+  const lmk_cells *cells = bound->cells;
+  if (cells->reduction != LAMINA_REDUCE_NONE)
+    return 1;
+  if (!cells->wraps_y || !bound->has_y_neighbours)
+    return cells->ny - y;
+  return y > 0 && y < cells->ny - 1 ? cells->ny - 1 - y : 1;
+}
+
+static void run_whole(bound_plane *bound)
+{
+  const lmk_cells *cells = bound->cells;
+  for (int64_t y = 0; y < cells->ny;) {
+    const int64_t rows = like_rows(bound, y);
+    run_span(bound, &(lmk_cell_span){0, y, cells->nx}, rows);
+    y += rows;
+  }
 }
 
 static void run_plane(bound_plane *bound, int64_t z)
@@ -139,12 +164,11 @@ static void run_plane(bound_plane *bound, int64_t z)
   const lmk_cells *cells = bound->cells;
   bind_plane(bound, z);
   if (cells->is_whole)
-    for (int64_t y = 0; y < cells->ny; y++)
-      run_span(bound, &(lmk_cell_span){0, y, cells->nx});
+    run_whole(bound);
   for (int c = 0; c < cells->class_count; c++) {
     const lmk_class_spans *class = &cells->classes[c];
     for (int64_t s = class->first[z]; s < class->first[z + 1]; s++)
-      run_span(bound, &class->spans[s]);
+      run_span(bound, &class->spans[s], 1);
   }
   cells->plane_results[z] = bound->result;
 }
