@@ -245,38 +245,51 @@ static lamina_status resolve_compare(lmi_case_reader *reader, lmi_case_output *o
   return fail_names(reader, output, names, count, "exact solution");
 }
 
-static lamina_status check_keys(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_output *output)
+static lamina_status check_slice_keys(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_output *output)
 {
   const bool is_slice = output->kind == LMI_OUTPUT_SLICE;
   const lmi_tree_node *image = lmi_tree_find(node, "image");
-  const lmi_tree_node *value = lmi_tree_find(node, "value");
+  const lmi_case_vector *range = &output->range;
   if (is_slice && image == NULL)
     return lmi_case_fail(reader, node, "a slice needs `image: speed` (or velocity_x, pressure, vorticity, ...)");
   if (!is_slice && image != NULL)
     return lmi_case_fail(reader, image, "image belongs to a slice; write {slice: {z: ...}, image: ...}");
-  if (output->kind == LMI_OUTPUT_PROFILE && value == NULL && output->compare.value == NULL)
+  if (range->where != NULL && (!is_slice || range->count != 2 || !(range->value[0] < range->value[1])))
+    return lmi_case_fail(reader, range->where, "range belongs to a slice and is [low, high] with low < high");
+  if (output->lines.where != NULL && !is_slice)
+    return lmi_case_fail(reader, output->lines.where, "lines are drawn on a slice only");
+  return LAMINA_OK;
+}
+
+static lamina_status check_profile_keys(lmi_case_reader *reader, const lmi_tree_node *node,
+                                        const lmi_case_output *output)
+{
+  const bool is_profile = output->kind == LMI_OUTPUT_PROFILE;
+  const lmi_tree_node *value = lmi_tree_find(node, "value");
+  if (is_profile && value == NULL && output->compare.value == NULL)
     return lmi_case_fail(
       reader, node, "a profile needs `value: velocity_x` (or speed, pressure, ...), or `compare:` with reference data");
-  if (value != NULL && (output->kind != LMI_OUTPUT_PROFILE || output->compare.value != NULL))
+  if (value != NULL && (!is_profile || output->compare.value != NULL))
     return lmi_case_fail(reader, value, "value belongs to a profile without compare; reference data bring their own");
-  if (output->kind == LMI_OUTPUT_PROFILE && output->scalar.value == LMI_SCALAR_VORTICITY)
+  if (is_profile && output->scalar.value == LMI_SCALAR_VORTICITY)
     return lmi_case_fail(reader, value, "vorticity is drawn on slices only");
+  return LAMINA_OK;
+}
+
+static lamina_status check_compare_keys(lmi_case_reader *reader, const lmi_tree_node *node,
+                                        const lmi_case_output *output)
+{
+  const lmi_tree_node *compare = lmi_tree_find(node, "compare");
   if (output->gate.where != NULL && output->compare.value == NULL)
     return lmi_case_fail(reader, output->gate.where, "a gate needs `compare:` with something to be compared with");
   if ((output->kind == LMI_OUTPUT_ORDER) != (output->size_count > 0))
     return lmi_case_fail(reader, node, "order and sizes go together: {order: taylor_green, sizes: [16, 32, 64]}");
-  if (output->compare.value != NULL && output->kind != LMI_OUTPUT_PROFILE && output->kind < LMI_OUTPUT_ORDER)
-    return lmi_case_fail(reader, output->compare.where,
-                         "compare belongs to a profile or stands alone; make two entries of it");
-  if (output->every.where != NULL && (output->at.where != NULL || output->at_end))
-    return lmi_case_fail(reader, output->every.where, "every and at exclude each other; keep one");
-  if (output->range.where != NULL &&
-      (!is_slice || output->range.count != 2 || !(output->range.value[0] < output->range.value[1])))
-    return lmi_case_fail(reader, output->range.where, "range belongs to a slice and is [low, high] with low < high");
-  if (output->lines.where != NULL && !is_slice)
-    return lmi_case_fail(reader, output->lines.where, "lines are drawn on a slice only");
+  if (compare != NULL && output->kind != LMI_OUTPUT_PROFILE && output->kind != LMI_OUTPUT_COMPARE)
+    return lmi_case_fail(reader, compare, "compare belongs to a profile or stands alone; make two entries of it");
   if (output->compare.value != NULL && output->every.where != NULL)
     return lmi_case_fail(reader, output->every.where, "a comparison is made once; use `at: end` or `at: TIME`");
+  if (output->every.where != NULL && (output->at.where != NULL || output->at_end))
+    return lmi_case_fail(reader, output->every.where, "every and at exclude each other; keep one");
   return LAMINA_OK;
 }
 
@@ -291,7 +304,9 @@ static lamina_status read_output(lmi_case_reader *reader, const lmi_tree_node *n
     return lmi_case_fail(reader, node,
                          "says not what to write; give one of fields, slice, profile, series, compare, order");
   LMI_TRY(resolve_compare(reader, output));
-  LMI_TRY(check_keys(reader, node, output));
+  LMI_TRY(check_slice_keys(reader, node, output));
+  LMI_TRY(check_profile_keys(reader, node, output));
+  LMI_TRY(check_compare_keys(reader, node, output));
   if (output->every.where == NULL && output->at.where == NULL)
     output->at_end = true;
   return LAMINA_OK;
