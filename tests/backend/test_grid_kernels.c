@@ -13,7 +13,7 @@ enum { MOST = 7, SIDE = MOST + 2, CELLS = SIDE * SIDE * SIDE, PERIODS = 2, HEAVY
 static uint32_t next_number(uint32_t *state)
 {
   *state = *state * 1664525u + 1013904223u;
-  return *state >> 8;
+  return *state >> 12;
 }
 
 static int between(uint32_t *state, int low, int high)
