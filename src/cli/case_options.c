@@ -37,16 +37,16 @@ static void collect(const lmi_case_options *options, override_list *list)
   *list = (override_list){0};
   for (size_t i = 0; i < options->set.count; i++)
     list->texts[list->count++] = options->set.words[i];
-  add_text(list, "backend", options->backend);
+  add_text(list, "--backend", options->backend);
   if (options->devices != NULL) {
     char devices[OVERRIDE_BYTES - 16];
     snprintf(devices, sizeof devices, "[%.100s]", options->devices);
-    add_text(list, "devices", devices);
+    add_text(list, "--devices", devices);
   }
-  add_text(list, "layout", options->layout);
-  add_text(list, "streaming", options->streaming);
-  add_number(list, "threads", options->threads);
-  add_number(list, "partitions", options->partitions);
+  add_text(list, "--layout", options->layout);
+  add_text(list, "--streaming", options->streaming);
+  add_number(list, "--threads", options->threads);
+  add_number(list, "--partitions", options->partitions);
 }
 
 /* Fewer cells than this a thread, and waiting for each other costs more than the threads bring, above all on a busy

@@ -242,7 +242,8 @@ static lamina_status parse_into(lmi_tree *tree, const char *source, bool has_lin
   yaml_parser_t parser;
   LMI_REQUIRE(tree->ctx, yaml_parser_initialize(&parser) != 0, LAMINA_ERROR_MEMORY, "%s: out of memory while reading",
               source);
-  yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+  const size_t mark = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* some editors begin so */
+  yaml_parser_set_input_string(&parser, (const unsigned char *)text + mark, length - mark);
   yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
   builder b = {.tree = tree, .parser = &parser, .source = source, .has_lines = has_lines};
   const lamina_status status = build(&b);
@@ -291,6 +292,19 @@ static lmi_tree_node *entry_at(const lmi_tree_node *list, const char *word)
   while (child != NULL && index-- > 0)
     child = child->next;
   return child;
+}
+
+/* Who said so: the option of the program that stands for --set with that key, or --set itself. */
+static const char *override_source(const char *assignment)
+{
+  static const char *const OPTIONS[] = {"--backend",   "--devices", "--layout",
+                                        "--streaming", "--threads", "--partitions"};
+  for (size_t i = 0; i < LMI_COUNT(OPTIONS); i++) {
+    const size_t length = strlen(OPTIONS[i]);
+    if (strncmp(assignment, OPTIONS[i], length) == 0 && assignment[length] == '=')
+      return OPTIONS[i];
+  }
+  return "--set";
 }
 
 static lamina_status append_key(lmi_tree *tree, lmi_tree_node *map, const char *key, lmi_tree_node **child)
@@ -344,16 +358,20 @@ static void unlink_child(lmi_tree_node *parent, const lmi_tree_node *child)
   *slot = child->next;
 }
 
-static lamina_status override_value(lmi_tree *tree, const char *path, const char *value_text, lmi_tree_node **value)
+static lamina_status override_value(lmi_tree *tree, const char *source, const char *path, const char *value_text,
+                                    lmi_tree_node **value)
 {
-  LMI_TRY(parse_into(tree, "--set", false, value_text, strlen(value_text), value));
-  LMI_REQUIRE(tree->ctx, *value != NULL, LAMINA_ERROR_CASE, "--set: %s: no value; write --set %s=VALUE", path, path);
+  LMI_TRY(parse_into(tree, source, false, value_text, strlen(value_text), value));
+  LMI_REQUIRE(tree->ctx, *value != NULL, LAMINA_ERROR_CASE, "%s: %s: no value; write KEY=VALUE", source, path);
   return LAMINA_OK;
 }
 
 lamina_status lmi_tree_override(lmi_tree *tree, const char *assignment)
 {
   lamina_context *ctx = tree->ctx;
+  const char *source = override_source(assignment);
+  if (strcmp(source, "--set") != 0)
+    assignment += 2; /* the key is the option without its dashes */
   const char *equals = strchr(assignment, '=');
   LMI_REQUIRE(ctx, equals != NULL && equals != assignment, LAMINA_ERROR_CASE,
               "--set: '%s' is not KEY=VALUE; for example --set fluid.reynolds=400", assignment);
@@ -365,7 +383,7 @@ lamina_status lmi_tree_override(lmi_tree *tree, const char *assignment)
   path[length] = '\0';
 
   lmi_tree_node *value = NULL;
-  LMI_TRY(override_value(tree, path, equals + 1, &value));
+  LMI_TRY(override_value(tree, source, path, equals + 1, &value));
   const bool removes = value->kind == LMI_TREE_SCALAR && strcmp(value->text, "null") == 0;
   lmi_tree_node *at = tree->root;
   lmi_tree_node *parent = NULL;

@@ -37,7 +37,8 @@ LAMINA_NODISCARD lamina_status lmi_tree_parse(lamina_context *ctx, const char *s
 void lmi_tree_destroy(lmi_tree *tree);
 
 /* Applies "key.path=value"; list entries are addressed by number ("output.0.every=1 s"). The value is YAML ("[1, 2]" is
- * a list); "null" takes the key away. Maps on the way are made where missing. */
+ * a list); "null" takes the key away. "--threads=2" and the like name their option in messages. Maps on the way are
+ * made where missing. */
 LAMINA_NODISCARD lamina_status lmi_tree_override(lmi_tree *tree, const char *assignment);
 
 /* The value of `key` in a map, or NULL. */

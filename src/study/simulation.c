@@ -179,14 +179,20 @@ static lamina_status initialise(lmi_simulation *sim)
   return function == NULL ? LAMINA_OK : lamina_solver_initialise(sim->solver, function, &state);
 }
 
-static lamina_status resume(lmi_simulation *sim)
+/* Before anything is made: a mistyped folder must not be left behind empty. */
+static lamina_status require_checkpoint(const lmi_simulation *sim)
 {
   char path[4096];
-  LMI_TRY(lmi_simulation_path(sim, CHECKPOINT_NAME, path, sizeof path));
   struct stat info;
+  LMI_TRY(lmi_simulation_path(sim, CHECKPOINT_NAME, path, sizeof path));
   LMI_REQUIRE(sim->ctx, stat(path, &info) == 0, LAMINA_ERROR_FILE,
               "nothing to resume: there is no %s; run without --resume, or give the folder of that run with --out",
               path);
+  return LAMINA_OK;
+}
+
+static lamina_status restore(lmi_simulation *sim, const char *path)
+{
   lmi_checkpoint *checkpoint = NULL;
   LMI_TRY(lmi_checkpoint_open(sim->ctx, path, &checkpoint));
   lamina_status status = lmi_checkpoint_restore(checkpoint, sim->solver, sim->flow->physics_hash);
@@ -194,6 +200,18 @@ static lamina_status resume(lmi_simulation *sim)
     status = lmi_monitor_load(sim, lmi_checkpoint_get_content(checkpoint)->note.state);
   lmi_checkpoint_close(checkpoint);
   return status;
+}
+
+static lamina_status resume(lmi_simulation *sim)
+{
+  char path[4096], sentence[512];
+  LMI_TRY(lmi_simulation_path(sim, CHECKPOINT_NAME, path, sizeof path));
+  const lamina_status status = restore(sim, path);
+  if (status != LAMINA_ERROR_CASE)
+    return status;
+  snprintf(sentence, sizeof sentence, "%s", lamina_error_message(sim->ctx));
+  lamina_error_clear(sim->ctx);
+  return lmi_fail(sim->ctx, status, "%s; run without --resume, or give another folder with --out", sentence);
 }
 
 static lamina_status set_up(lmi_simulation *sim)
@@ -437,7 +455,7 @@ static lamina_status run(lmi_simulation *sim)
 {
   LMI_TRY(check_memory(sim->ctx, sim->flow));
   LMI_TRY(lmi_compare_check(sim->flow));
-  LMI_TRY(make_folder(sim->ctx, sim->options->folder));
+  LMI_TRY(sim->options->resume ? require_checkpoint(sim) : make_folder(sim->ctx, sim->options->folder));
   LMI_TRY(in_phase(sim, "initialise", set_up));
   LMI_TRY(loop(sim));
   if (!sim->stopped)

@@ -199,8 +199,8 @@ lamina_status lmi_monitor_load(lmi_simulation *sim, const char *text)
   lmi_monitor *m = &sim->monitor;
   json_error_t error;
   json_t *object = json_loads(text != NULL ? text : "", 0, &error);
-  LMI_REQUIRE(sim->ctx, json_is_object(object), LAMINA_ERROR_CASE,
-              "the checkpoint's state cannot be read (%s); run without --resume", error.text);
+  LMI_REQUIRE(sim->ctx, json_is_object(object), LAMINA_ERROR_CASE, "the checkpoint's state cannot be read (%s)",
+              error.text);
   json_int_t probe_step = -1, energy_step = -1;
   const int failed = json_unpack(object, "{s:F, s:I, s:F, s:F, s:I, s:F, s:F, s:F}", "start_excess", &m->start_excess,
                                  "probe_step", &probe_step, "steady_change", &m->steady_change, "energy", &m->energy,
@@ -210,6 +210,6 @@ lamina_status lmi_monitor_load(lmi_simulation *sim, const char *text)
   m->energy_step = energy_step;
   load_probes(m, json_object_get(object, "probe_velocity"));
   json_decref(object);
-  LMI_REQUIRE(sim->ctx, failed == 0, LAMINA_ERROR_CASE, "the checkpoint's state lacks entries; run without --resume");
+  LMI_REQUIRE(sim->ctx, failed == 0, LAMINA_ERROR_CASE, "the checkpoint's state lacks entries");
   return LAMINA_OK;
 }

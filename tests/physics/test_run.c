@@ -283,9 +283,10 @@ static void resuming_needs_a_checkpoint_of_this_case(void **state)
   options.resume = true;
   options.folder = "nowhere";
   expect_run_error(NULL, &options, LAMINA_ERROR_FILE, "nothing to resume");
+  assert_int_not_equal(access("nowhere", F_OK), 0);
   options.folder = "out";
   run_whole("out", 1, with);
-  expect_run_error(other, &options, LAMINA_ERROR_CASE, "");
+  expect_run_error(other, &options, LAMINA_ERROR_CASE, "run without --resume");
   expect_run_error(larger, &options, LAMINA_ERROR_CASE, "");
   assert_int_equal(truncate("out/checkpoint.h5", 5000), 0);
   expect_run_error(NULL, &options, LAMINA_ERROR_CASE, "checkpoint.h5");

@@ -112,6 +112,17 @@ static void overrides_are_laid_over_the_file(void **state)
   lamina_context_destroy(ctx);
 }
 
+/* As editors of another system save it. */
+static void a_byte_order_mark_is_skipped(void **state)
+{
+  (void)state;
+  lamina_context *ctx = make_context();
+  lamina_case *flow = load(ctx, "\xEF\xBB\xBF" GOOD, NULL, 0);
+  assert_string_equal(lamina_case_title(flow), "Box");
+  lamina_case_destroy(flow);
+  lamina_context_destroy(ctx);
+}
+
 static void one_hash_for_one_input(void **state)
 {
   (void)state;
@@ -272,6 +283,8 @@ static const bad_override BAD_OVERRIDES[] = {
   {{"boundaries.y+=open"}, {"'open' is no boundary", "wall, periodic"}},
   {{"boundaries.z-=wall"}, {"two dimensions"}},
   {{"fluid.reynolds=1e12"}, {"f32 arithmetic cannot tell from 1/2"}},
+  {{"--partitions=99"}, {"--partitions: partitions: 99 slabs"}},
+  {{"--layout=tiled"}, {"--layout: layout: 'tiled'"}},
   {{"output.0.every=1 s"}, {"output: a map is not a list"}},
 };
 
@@ -345,8 +358,9 @@ static void each_failed_allocation_ends_cleanly(void **state)
 }
 
 LMI_TEST_MAIN(cmocka_unit_test(reads_values_units_and_defaults), cmocka_unit_test(overrides_are_laid_over_the_file),
-              cmocka_unit_test(one_hash_for_one_input), cmocka_unit_test(every_shipped_case_loads),
-              cmocka_unit_test(each_bad_text_is_refused_with_its_line), cmocka_unit_test(each_bad_override_is_refused),
+              cmocka_unit_test(a_byte_order_mark_is_skipped), cmocka_unit_test(one_hash_for_one_input),
+              cmocka_unit_test(every_shipped_case_loads), cmocka_unit_test(each_bad_text_is_refused_with_its_line),
+              cmocka_unit_test(each_bad_override_is_refused),
               cmocka_unit_test(folders_devices_and_absent_files_are_refused),
               cmocka_unit_test(binary_and_huge_files_are_refused),
               cmocka_unit_test(each_failed_allocation_ends_cleanly))
