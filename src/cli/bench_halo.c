@@ -52,6 +52,8 @@ enum { LAYOUTS = LAMINA_LAYOUT_AOS + 1, LATTICES = LAMINA_D3Q27 + 1 };
 typedef struct halo_report {
   lmi_call *call;
   lamina_transport transport;
+  lamina_index cells[LMI_MAX_WORDS];
+  size_t size_count;
   json_t *rows, *ratios; /* NULL: text */
 } halo_report;
 
@@ -80,6 +82,12 @@ static lamina_halo_bench make_bench(const struct bench_halo_values *values, int 
   return bench;
 }
 
+static json_int_t cell_count(const lamina_solver_options *solver)
+{
+  const lamina_int3 n = solver->cells;
+  return n.x * n.y * n.z;
+}
+
 static void set_with_reason(json_t *object, const char *name, double value, const char *reason_name, const char *reason)
 {
   json_object_set_new(object, name, lmi_json_number(value));
@@ -89,12 +97,12 @@ static void set_with_reason(json_t *object, const char *name, double value, cons
 
 static void add_row(const halo_report *report, const lamina_solver_options *solver, const lamina_halo_row *row)
 {
-  json_t *object = json_pack(
-    "{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:i, s:I}", "lattice", lamina_lattice_name(solver->lattice), "layout",
-    lamina_layout_name(solver->layout), "streaming", lamina_streaming_name(solver->streaming), "precision",
-    lamina_precision_name(solver->precision), "transport", report->transport.name, "partitions", row->partitions,
-    "threads", row->threads, "cells", (json_int_t)(solver->cells.x * solver->cells.y * solver->cells.z), "alpha",
-    row->alpha, "beta_values", (json_int_t)row->beta_values);
+  json_t *object =
+    json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:i, s:I}", "lattice", lamina_lattice_name(solver->lattice),
+              "layout", lamina_layout_name(solver->layout), "streaming", lamina_streaming_name(solver->streaming),
+              "precision", lamina_precision_name(solver->precision), "transport", report->transport.name, "partitions",
+              row->partitions, "threads", row->threads, "cells", cell_count(solver), "alpha", row->alpha, "beta_values",
+              (json_int_t)row->beta_values);
   json_object_set_new(object, "bytes", lmi_json_number(row->bytes));
   set_with_reason(object, "model_us", row->model_us, "reason", "the fit of the transport gave no positive number");
   json_object_set_new(object, "measured_us", lmi_json_number(row->measured_us));
@@ -136,8 +144,8 @@ static void report_ratio(const halo_report *report, const lamina_solver_options 
     printf("       over soa:     disaggregated %.2f, plane %.2f\n", disaggregated, plane);
     return;
   }
-  json_t *object = json_pack("{s:s, s:I}", "lattice", lamina_lattice_name(solver->lattice), "cells",
-                             (json_int_t)(solver->cells.x * solver->cells.y * solver->cells.z));
+  json_t *object =
+    json_pack("{s:s, s:I}", "lattice", lamina_lattice_name(solver->lattice), "cells", cell_count(solver));
   json_object_set_new(object, "disaggregated_over_soa", lmi_json_number(disaggregated));
   json_object_set_new(object, "plane_over_soa", lmi_json_number(plane));
   json_array_append_new(report->ratios, object);
@@ -167,15 +175,12 @@ static lamina_status run_layouts(const halo_report *report, lamina_halo_bench *b
 static lamina_status run_rows(const halo_report *report)
 {
   const struct bench_halo_values *values = report->call->values;
-  lamina_index cells[LMI_MAX_WORDS] = {0};
-  size_t count = 0;
-  LMI_TRY(read_cells(report->call, &values->cells, cells, &count));
   lamina_halo_bench bench = make_bench(values, lamina_context_thread_count(report->call->ctx));
   for (int lattice = 0; lattice < LATTICES; lattice++)
-    for (size_t i = 0; i < count && (values->lattice == 0 || lattice == values->lattice - 1); i++) {
+    for (size_t i = 0; i < report->size_count && (values->lattice == 0 || lattice == values->lattice - 1); i++) {
       bench.solver.lattice = (lamina_lattice)lattice;
       const bool flat = lamina_lattice_dimension(bench.solver.lattice) == 2;
-      bench.solver.cells = (lamina_int3){cells[i], cells[i], flat ? 1 : cells[i]};
+      bench.solver.cells = (lamina_int3){report->cells[i], report->cells[i], flat ? 1 : report->cells[i]};
       LMI_TRY(run_layouts(report, &bench, values->layout));
     }
   return LAMINA_OK;
@@ -208,6 +213,7 @@ static lamina_status bench_halo_run(lmi_call *call)
   const struct bench_halo_values *values = call->values;
   LMI_TRY(lmi_call_open(call, (int)values->threads));
   halo_report report = {.call = call};
+  LMI_TRY(read_cells(call, &values->cells, report.cells, &report.size_count));
   LMI_TRY(lamina_transport_measure(call->ctx, &report.transport));
   if (!values->json) {
     print_transport(&report.transport, lamina_context_thread_count(call->ctx));

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REPETITIONS = 5, UNKNOWNS = 3, MOST_MESSAGES = 16, SIZES = 5, COUNTS = 3, SAMPLES = SIZES * COUNTS };
+enum { REPETITIONS = 50, UNKNOWNS = 3, MOST_MESSAGES = 16, SIZES = 5, COUNTS = 3, SAMPLES = SIZES * COUNTS };
 
 static const size_t message_bytes[SIZES] = {1024, 4096, 16384, 49152, 98304};
 static const int message_counts[COUNTS] = {1, 4, MOST_MESSAGES};
-static const double SAMPLE_SECONDS = 0.01;
+static const double SAMPLE_SECONDS = 0.02;
 
 lamina_status lmi_time_copies(lmi_device *device, const lmi_program *program, double seconds, double *step_us)
 {
@@ -111,7 +111,7 @@ static lamina_status play(const ping_pong *game, int messages, size_t bytes, lmi
       game->copies[way][i] = (lmi_copy){
         .target = game->side[1 - way] + at, .source = game->side[way] + at, .bytes = bytes, .rows = 1, .pitch = bytes};
     }
-  const size_t copies = (size_t)(threads * messages);
+  const size_t copies = (size_t)threads * (size_t)messages;
   const lmi_phase phases[2] = {{game->copies[0], copies, NULL, 0}, {game->copies[1], copies, NULL, 0}};
   const lmi_step_phases steps[2] = {{&phases[0], 1}, {&phases[1], 1}};
   const lmi_program program = {steps, 2, 1};

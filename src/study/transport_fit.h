@@ -6,8 +6,8 @@
 #include "device/device.h"
 #include <lamina/bench.h>
 
-/* Microseconds of one step of a program without launches: the least of several runs. Steps of the program must not
- * depend on where a run starts. */
+/* Microseconds of one step of a program without launches: the least of many short runs, `seconds` in all, so that one
+ * of them meets no other work of the machine. Steps of the program must not depend on where a run starts. */
 LAMINA_NODISCARD lamina_status lmi_time_copies(lmi_device *device, const lmi_program *program, double seconds,
                                                double *step_us);
 
