@@ -4,7 +4,7 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-enum { LINE_BYTES = 64, LINE_BITS = 6, ANNOUNCE_AHEAD = LMT_REPLAY_SLACK - 8 };
+enum { LINE_BYTES = 64, LINE_BITS = 6 };
 
 /* The run of accesses to one line that is going on: it is counted for its page when another line is touched. */
 typedef struct run {
@@ -96,15 +96,6 @@ static void add_lanes(uint64_t *sums, __m256i lanes)
     sums[i] += lane[i];
 }
 
-/* Asks the host for the page counts of an address that comes a little later. Any word will do: one that is no address
- * gives some other page. */
-static inline __attribute__((always_inline)) void announce_page(const lmt_page_table *table, uint64_t address)
-{
-  const uint32_t leaf = table->directory[address >> LMT_LEAF_BITS & (LMT_DIRECTORY - 1)];
-  const uint32_t page = leaf * LMT_LEAF_PAGES + (uint32_t)(address >> LMT_PAGE_BITS & (LMT_LEAF_PAGES - 1));
-  __builtin_prefetch(&table->pages.accesses[page], 1);
-}
-
 void lmt_replay(lmt_model *model, const uint64_t *word, const uint64_t *end, lmt_work *work)
 {
   uint64_t nowhere = 0;
@@ -117,8 +108,6 @@ void lmt_replay(lmt_model *model, const uint64_t *word, const uint64_t *end, lmt
     if (block->has_flops)
       flops = _mm256_add_epi32(flops, _mm256_load_si256((const __m256i *)(const void *)block->flops));
     const lmt_group *group = block->groups, *last = group + block->group_count;
-    for (uint32_t slot = 0; slot < block->slot_count; slot++)
-      announce_page(model->table, word[slot + ANNOUNCE_AHEAD]);
     for (; group < last; group++)
       touch_group(model, &current, block, group, word);
     word += block->slot_count;

@@ -61,9 +61,6 @@ typedef struct lmt_work {
   uint64_t statics[LMT_LANES], flops[LMT_LANES];
 } lmt_work;
 
-/* Words behind `end` that may be read (not used): the replay looks ahead. */
-#define LMT_REPLAY_SLACK 24
-
 /* Replays the records in [word, end) for the model's current core and adds their static counts to `work`. */
 void lmt_replay(lmt_model *model, const uint64_t *word, const uint64_t *end, lmt_work *work);
 

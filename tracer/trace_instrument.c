@@ -13,7 +13,7 @@
 
 enum { LINE_BYTES = 64, ACCESSES_MAX = 4096, VALUES_MAX = 512 };
 
-static uint64_t buffer[LMT_BUFFER_WORDS + LMT_BLOCK_WORDS + LMT_REPLAY_SLACK] __attribute__((aligned(64)));
+static uint64_t buffer[LMT_BUFFER_WORDS + LMT_BLOCK_WORDS + 2] __attribute__((aligned(64)));
 static uint64_t *buffer_end = buffer;
 
 void lmt_buffer_take(const uint64_t **begin, const uint64_t **end)

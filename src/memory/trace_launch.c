@@ -206,14 +206,15 @@ static lamina_status build_command(lamina_context *ctx, const lmi_trace_options 
   const level levels[CACHES] = {{"l1", "L1", options->l1, 1, {48 << 10, 12}},
                                 {"l2", "L2", options->l2, 2, {2 << 20, 16}},
                                 {"llc", "LLC", options->llc, 3, {32 << 20, 16}}};
-  /* Fair turns: what threads share in the last-level cache must not hang on the mood of the scheduler. The synonym also
-   * finds the malloc of a static program. */
+  /* Fair turns: what threads share in the last-level cache must not hang on the mood of the scheduler. Unrolled loops
+   * make fewer records. The synonym also finds the malloc of a static program. */
   const char *const fixed[] = {"valgrind",
                                "--tool=lamina",
                                "-q",
                                "--fair-sched=yes",
                                "--trace-children=yes",
                                "--read-inline-info=yes",
+                               "--vex-iropt-unroll-thresh=400",
                                "--soname-synonyms=somalloc=NONE"};
   char text[4200], words[CACHES][96];
   size_t count = 0;

@@ -60,7 +60,7 @@ static void touch_bytes(bench *b, uint64_t address, uint8_t bytes, bool is_write
   const lmt_access access = {.bytes = bytes, .is_write = is_write};
   const lmt_group group = {.count = 1, .span = bytes, .flags = is_write ? LMT_GROUP_WRITES : 0};
   const lmt_block block = {.slot_count = 1, .group_count = 1, .access_count = 1, .groups = &group, .accesses = &access};
-  const uint64_t record[2 + LMT_REPLAY_SLACK] = {(uint64_t)(uintptr_t)&block, address};
+  const uint64_t record[2] = {(uint64_t)(uintptr_t)&block, address};
   lmt_replay(&b->model, record, record + 2, &b->work);
 }
 
@@ -199,7 +199,7 @@ static void grouping_changes_nothing(void **state)
       at ^= at << 13;
       at ^= at >> 7;
       at ^= at << 17;
-      const uint64_t record[2 + LMT_REPLAY_SLACK] = {(uint64_t)(uintptr_t)&blocks[i], BASE + 64 + at % 65536};
+      const uint64_t record[2] = {(uint64_t)(uintptr_t)&blocks[i], BASE + 64 + at % 65536};
       lmt_replay(&b[i]->model, record, record + 2, &b[i]->work);
     }
   }

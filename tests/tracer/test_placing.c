@@ -34,10 +34,10 @@ static int make_plan(const char *nodes)
   char reason[512], command[2048];
   if (!lmi_trace_is_available(reason, sizeof reason))
     LMI_SKIP("%s", reason);
-  snprintf(
-    command, sizeof command,
-    "%s record --source trace -o run -- %s/workload_bfs 12 && %s place run --local 25 --nodes %s --plan bfs.plan",
-    LAMINA_PROGRAM, LMI_WORKLOADS, LAMINA_PROGRAM, nodes);
+  snprintf(command, sizeof command,
+           "rm -rf run; %s record --source trace -o run -- %s/workload_bfs 12 && %s place run --local 25 --nodes %s "
+           "--plan bfs.plan",
+           LAMINA_PROGRAM, LMI_WORKLOADS, LAMINA_PROGRAM, nodes);
   return shell(command);
 }
 
