@@ -40,17 +40,17 @@ static void compare_cases(unsigned seed, int count)
 static void agrees_with_the_processor_1(void **state)
 {
   (void)state;
-  compare_cases(1, 12);
+  compare_cases(1, 8);
 }
 static void agrees_with_the_processor_2(void **state)
 {
   (void)state;
-  compare_cases(2, 12);
+  compare_cases(2, 8);
 }
 static void agrees_with_the_processor_3(void **state)
 {
   (void)state;
-  compare_cases(3, 12);
+  compare_cases(3, 8);
 }
 
 static lamina_solver_options cavity(lamina_index cells)
