@@ -168,8 +168,8 @@ static void list_classes(lamina_kernel *kernel)
     }
 }
 
-/* Bytes of a row of the widest field. */
-static size_t widest_row(const lamina_kernel *kernel)
+/* Bytes of a plane of one component of the widest field. */
+static size_t widest_plane(const lamina_kernel *kernel)
 {
   size_t widest = 0;
   for (int a = 0; a < kernel->options.argument_count; a++) {
@@ -177,8 +177,8 @@ static size_t widest_row(const lamina_kernel *kernel)
     if (field == NULL)
       continue;
     const size_t cell = (size_t)field->storage.pieces[0].layout.stride * field->storage.request.element_bytes;
-    const size_t row = cell * (size_t)field->grid->extent.nx;
-    widest = row > widest ? row : widest;
+    const size_t plane = cell * (size_t)(field->row * field->grid->extent.ny);
+    widest = plane > widest ? plane : widest;
   }
   return widest;
 }
@@ -194,15 +194,15 @@ static lamina_status allocate_parts(lamina_kernel *kernel, int class_count)
 {
   enum { NOT_A_NUMBER = 0xff }; /* all bits set: in single and double precision */
   lamina_context *ctx = kernel->grid->ctx;
-  const size_t slabs = (size_t)kernel->grid->partition.count, row = widest_row(kernel);
+  const size_t slabs = (size_t)kernel->grid->partition.count, plane = widest_plane(kernel);
   const size_t planes = (size_t)kernel->grid->extent.nz;
   LMI_TRY(LMI_ALLOC(ctx, slabs, &kernel->slabs));
   LMI_TRY(LMI_ALLOC(ctx, slabs, &kernel->arguments));
   LMI_TRY(LMI_ALLOC(ctx, slabs * (size_t)class_count, &kernel->classes));
   LMI_TRY(LMI_ALLOC(ctx, planes, &kernel->plane_results));
-  LMI_TRY(LMI_ALLOC(ctx, row, &kernel->not_a_number));
-  LMI_TRY(LMI_ALLOC(ctx, row, &kernel->scratch));
-  memset(kernel->not_a_number, NOT_A_NUMBER, row);
+  LMI_TRY(LMI_ALLOC(ctx, plane, &kernel->not_a_number));
+  LMI_TRY(LMI_ALLOC(ctx, plane, &kernel->scratch));
+  memset(kernel->not_a_number, NOT_A_NUMBER, plane);
   for (size_t z = 0; z < planes; z++)
     kernel->plane_results[z] = identity(kernel->options.reduction);
   return LAMINA_OK;

@@ -54,7 +54,8 @@ typedef struct lmk_cells {
   lmk_cells_field fields[LMK_MAX_ARGUMENTS]; /* memory NULL: this argument is a number */
   double values[LMK_MAX_ARGUMENTS];
   double *plane_results; /* one a plane of the slab */
-  /* Room for a row of any field each: what was not declared reads as NaN from the first, is written into the second. */
+  /* Room for a plane of one component of any field each: what was not declared reads as NaN from the first, is written
+   * into the second. */
   const void *not_a_number;
   void *scratch;
 } lmk_cells;

@@ -224,6 +224,36 @@ static void what_was_not_declared_reads_as_not_a_number(void **state)
   unmake(&made);
 }
 
+LAMINA_KERNEL(lost, (FROM, TO), LAMINA_OUT(FROM, 0) = 1; LAMINA_OUT(TO, 0) = LAMINA_NEAR(FROM, 0, 1, 1, 1);)
+
+/* In three dimensions rows come in bands: the same, and what is not to be written is lost. */
+static void what_was_not_declared_is_lost(void **state)
+{
+  (void)state;
+  lamina_context *ctx = NULL;
+  lamina_grid *grid = NULL;
+  lamina_field *from = NULL, *to = NULL;
+  lamina_kernel *kernel = NULL;
+  lamina_domain domain = lamina_domain_box(3, (lamina_int3){5, 6, 3});
+  domain.edge[1] = LAMINA_EDGE_FIXED;
+  const lamina_field_options field = {.name = "f", .components = 3, .type = LAMINA_F64, .layout = LAMINA_LAYOUT_AOS};
+  assert_int_equal(lamina_context_create(&(lamina_context_options){.threads = 1}, &ctx), LAMINA_OK);
+  assert_int_equal(lamina_grid_create(ctx, &domain, NULL, &grid), LAMINA_OK);
+  assert_int_equal(lamina_field_create(grid, &field, &from), LAMINA_OK);
+  assert_int_equal(lamina_field_create(grid, &field, &to), LAMINA_OK);
+  const lamina_kernel_options options = {&lost, {{.field = from}, {.field = to, .access = LAMINA_WRITE}}, 2, {0}, 0};
+  assert_int_equal(lamina_kernel_create(grid, &options, &kernel), LAMINA_OK);
+  const bench made = {.grid = grid};
+  run_once(&made, kernel);
+  assert_true(isnan(value_at(to, (lamina_int3){4, 5, 2})));
+  assert_true(value_at(from, (lamina_int3){4, 5, 2}) == 0.0);
+  lamina_kernel_destroy(kernel);
+  lamina_field_destroy(from);
+  lamina_field_destroy(to);
+  lamina_grid_destroy(grid);
+  lamina_context_destroy(ctx);
+}
+
 static double reduced(const bench *made, lamina_reduction reduction)
 {
   lamina_kernel *kernel = NULL;
@@ -330,6 +360,7 @@ static void every_allocation_may_fail(void **state)
 
 LMI_TEST_MAIN(cmocka_unit_test(groups_are_counted), cmocka_unit_test(bad_grids_are_refused),
               cmocka_unit_test(bad_kernels_are_refused), cmocka_unit_test(bad_fields_and_reads_are_refused),
-              cmocka_unit_test(what_was_not_declared_reads_as_not_a_number), cmocka_unit_test(reductions),
+              cmocka_unit_test(what_was_not_declared_reads_as_not_a_number),
+              cmocka_unit_test(what_was_not_declared_is_lost), cmocka_unit_test(reductions),
               cmocka_unit_test(numbers_change_and_bodies_return), cmocka_unit_test(the_text_is_kept),
               cmocka_unit_test(every_allocation_may_fail))
