@@ -42,11 +42,16 @@ static lamina_status check_plan(apply *work, const char *path)
   if (file == NULL)
     return lmi_fail_errno(ctx, LAMINA_ERROR_FILE, errno, "%s", path);
   const bool is_plan = fgets(first, sizeof first, file) != NULL && strcmp(first, "lamina-plan 1\n") == 0;
+  char last[8] = "";
+  const bool is_whole =
+    fseek(file, -4, SEEK_END) == 0 && fgets(last, sizeof last, file) != NULL && strcmp(last, "end\n") == 0;
   fclose(file);
   LMI_REQUIRE(ctx, is_plan, LAMINA_ERROR_CASE,
               "%s: not a plan of version 1 (its first line must be 'lamina-plan 1'); make one with "
               "'lamina place PROFILE --plan %s'",
               path, path);
+  LMI_REQUIRE(ctx, is_whole, LAMINA_ERROR_CASE, "%s: truncated, its last line must be 'end': make the plan again",
+              path);
   return LAMINA_OK;
 }
 

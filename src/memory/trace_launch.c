@@ -200,6 +200,13 @@ static lamina_status append(lamina_context *ctx, lmi_trace_launch *launch, size_
   return lmi_string_copy(ctx, argument, &launch->argv[(*count)++]);
 }
 
+static lamina_status append_program(lamina_context *ctx, lmi_trace_launch *launch, size_t *count, char *const command[])
+{
+  for (size_t i = 0; command[i] != NULL; i++)
+    LMI_TRY(append(ctx, launch, count, command[i]));
+  return LAMINA_OK;
+}
+
 static lamina_status build_command(lamina_context *ctx, const lmi_trace_options *options, char *const command[],
                                    lmi_trace_launch *launch)
 {
@@ -232,17 +239,15 @@ static lamina_status build_command(lamina_context *ctx, const lmi_trace_options 
     append(ctx, launch, &count, options->no_adjacent_prefetch ? "--adjacent-prefetch=no" : "--adjacent-prefetch=yes"));
   LMI_TRY(append(ctx, launch, &count, "--"));
   LMI_ASSERT(count <= FIXED_MOST);
-  for (size_t i = 0; command[i] != NULL; i++)
-    LMI_TRY(append(ctx, launch, &count, command[i]));
-  return LAMINA_OK;
+  return append_program(ctx, launch, &count, command);
 }
 
 lamina_status lmi_trace_prepare(lamina_context *ctx, const lmi_trace_options *options, char *const command[],
                                 lmi_trace_launch *launch)
 {
   lamina_status status = LAMINA_OK;
-  char reason[512];
-  size_t length = 0;
+  char reason[512], path[4096];
+  size_t length = 0, count = 0;
   *launch = (lmi_trace_launch){.variable = "VALGRIND_LIB"};
   LMI_REQUIRE(ctx, command[0] != NULL, LAMINA_ERROR_ARGUMENT, "no program to trace");
   LMI_REQUIRE(ctx, lmi_trace_is_available(reason, sizeof reason), LAMINA_UNAVAILABLE, "%s", reason);
@@ -254,7 +259,10 @@ lamina_status lmi_trace_prepare(lamina_context *ctx, const lmi_trace_options *op
     length++;
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, length + FIXED_MOST + 1, &launch->argv), cleanup);
   LMI_TRY_GOTO(status, lmi_string_copy(ctx, tool_folder(), &launch->value), cleanup);
-  LMI_TRY_GOTO(status, build_command(ctx, options, command, launch), cleanup);
+  if (find_program(command[0], path, sizeof path))
+    LMI_TRY_GOTO(status, build_command(ctx, options, command, launch), cleanup);
+  else /* a program that is not there is told as without a tracer: its own exec fails */
+    LMI_TRY_GOTO(status, append_program(ctx, launch, &count, command), cleanup);
   return LAMINA_OK;
 cleanup:
   lmi_trace_launch_free(ctx, launch);

@@ -90,6 +90,9 @@ static void wrong_uses_are_refused(void **state)
   assert_int_equal(shell(LAMINA_PROGRAM " place x --bandwidth 3"), 2);
   assert_int_equal(shell("echo hello > hello.plan; " LAMINA_PROGRAM " place --apply hello.plan -- true"), 3);
   assert_non_null(strstr(read_all("err"), "not a plan of version 1"));
+  assert_int_equal(
+    shell("printf 'lamina-plan 1\\ntier 0 0' > cut.plan; " LAMINA_PROGRAM " place --apply cut.plan -- true"), 3);
+  assert_non_null(strstr(read_all("err"), "truncated"));
 }
 
 /* A library that serves malloc must serve all of it. */
