@@ -193,7 +193,7 @@ static lamina_status read_levels(lmi_call *call, level_step *steps, size_t *coun
   FILE *file = fopen(values->levels, "r");
   *count = 0;
   if (file == NULL)
-    return lmi_fail_errno(call->ctx, LAMINA_ERROR_FILE, errno, "%s", values->levels);
+    return lmi_fail_errno(call->ctx, LAMINA_ERROR_CASE, errno, "%s", values->levels);
   lamina_status status = LAMINA_OK;
   for (int number = 1; status == LAMINA_OK && fgets(line, sizeof line, file) != NULL; number++) {
     char first[64], second[64], rest[2];
@@ -216,19 +216,24 @@ static lamina_status read_levels(lmi_call *call, level_step *steps, size_t *coun
   return status;
 }
 
-/* A rest is the slowest setting: one thread that almost only computes would still disturb, so nothing runs at all. */
-static lamina_status follow_levels(lmi_call *call, const lamina_injector_calibration *calibration)
+/* A rest is the slowest setting: one thread that almost only computes would still disturb, so nothing runs at all.
+   The file is read before anything is measured: a mistake in it must not cost the minutes of a calibration. */
+static lamina_status follow_levels(lmi_call *call)
 {
   level_step *steps = NULL;
   size_t count = 0;
+  lamina_injector_calibration *calibration = NULL;
   LMI_TRY(LMI_ALLOC(call->ctx, MOST_STEPS + 1, &steps));
   lamina_status status = read_levels(call, steps, &count);
+  if (status == LAMINA_OK)
+    status = load_or_calibrate(call, &calibration);
   for (size_t i = 0; i < count && status == LAMINA_OK; i++) {
     if (steps[i].loi > 0)
       status = inject_level(call, calibration, steps[i].loi, steps[i].seconds);
     else
       lmi_machine_rest(steps[i].seconds);
   }
+  lamina_injector_calibration_destroy(call->ctx, calibration);
   lmi_free(call->ctx, steps);
   return status;
 }
@@ -242,6 +247,8 @@ static lamina_status inject_run(lmi_call *call)
     return lmi_usage_error(call, "--for %s: a time such as 60, 60s, 5min, at least 1 ms, is needed", values->duration);
   if (!values->calibrate && values->loi == 0 && values->levels == NULL && values->flops == 0)
     return lmi_usage_error(call, "say what to do: --calibrate, --loi PERCENT, --levels FILE or --flops N");
+  if (values->levels != NULL && (values->calibrate || values->loi > 0 || values->flops > 0))
+    return lmi_usage_error(call, "--levels holds the levels: leave --calibrate, --loi and --flops away");
   LMI_TRY(lmi_call_open(call, 0));
   if (values->flops > 0) {
     lamina_injector_setting setting = lamina_injector_setting_default();
@@ -251,10 +258,10 @@ static lamina_status inject_run(lmi_call *call)
     setting.placement = (lamina_placement){(int)values->cpu_node, (int)values->memory_node};
     return inject_once(call, &setting, (double)NAN, seconds, (double)NAN);
   }
+  if (values->levels != NULL)
+    return follow_levels(call);
   lamina_status status = values->calibrate ? calibrate(call, &calibration) : load_or_calibrate(call, &calibration);
-  if (status == LAMINA_OK && values->levels != NULL)
-    status = follow_levels(call, calibration);
-  else if (status == LAMINA_OK && values->loi > 0)
+  if (status == LAMINA_OK && values->loi > 0)
     status = inject_level(call, calibration, values->loi, seconds);
   else if (status == LAMINA_OK)
     status = show_levels(call, calibration);
