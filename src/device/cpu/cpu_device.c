@@ -38,16 +38,26 @@ static void cpu_close(lmi_device *device)
   lmi_free(device->ctx, device);
 }
 
+/* Row ends are gathered as if the cell beyond were there, and then replaced (kernel/rows_host.h): at the first and last
+ * row of the memory that reads up to one cell past it, 27 doubles in AoS. */
+enum { SLACK_BYTES = 4 * (int)LMI_LINE_BYTES };
+
 static lamina_status cpu_allocate(lmi_device *device, int partition, size_t bytes, void **memory)
 {
   (void)partition;
-  return lmi_alloc_pages(device->ctx, bytes, memory);
+  void *pages = NULL;
+  *memory = NULL;
+  LMI_REQUIRE(device->ctx, bytes <= SIZE_MAX - 2 * SLACK_BYTES, LAMINA_ERROR_MEMORY, "no memory for %zu bytes", bytes);
+  LMI_TRY(lmi_alloc_pages(device->ctx, bytes + 2 * SLACK_BYTES, &pages));
+  *memory = (char *)pages + SLACK_BYTES;
+  return LAMINA_OK;
 }
 
 static void cpu_release(lmi_device *device, int partition, void *memory, size_t bytes)
 {
   (void)partition;
-  lmi_free_pages(device->ctx, memory, bytes);
+  if (memory != NULL)
+    lmi_free_pages(device->ctx, (char *)memory - SLACK_BYTES, bytes + 2 * SLACK_BYTES);
 }
 
 static lamina_status cpu_dense_kernels(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels)
