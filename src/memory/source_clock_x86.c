@@ -18,13 +18,24 @@ const uint64_t lmi_stack_and_ip_registers = BIT(SP) | BIT(IP);
 
 /* In the order in which the kernel hands them out; `encoding` is the number in instructions, -1 for the instruction
  * pointer. */
-#define REGISTER_LIST(X)                                                                                      \
-  X(AX, 0)                                                                                                    \
-  X(BX, 3)                                                                                                    \
-  X(CX, 1)                                                                                                    \
-  X(DX, 2)                                                                                                    \
-  X(SI, 6) X(DI, 7) X(BP, 5) X(SP, 4) X(IP, -1) X(R8, 8) X(R9, 9) X(R10, 10) X(R11, 11) X(R12, 12) X(R13, 13) \
-    X(R14, 14) X(R15, 15)
+#define REGISTER_LIST(X) \
+  X(AX, 0)               \
+  X(BX, 3)               \
+  X(CX, 1)               \
+  X(DX, 2)               \
+  X(SI, 6)               \
+  X(DI, 7)               \
+  X(BP, 5)               \
+  X(SP, 4)               \
+  X(IP, -1)              \
+  X(R8, 8)               \
+  X(R9, 9)               \
+  X(R10, 10)             \
+  X(R11, 11)             \
+  X(R12, 12)             \
+  X(R13, 13)             \
+  X(R14, 14)             \
+  X(R15, 15)
 
 static const int8_t encodings[] = {
 #define ENCODING(name, encoding) encoding,
