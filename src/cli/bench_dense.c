@@ -88,12 +88,13 @@ static lamina_status make_bench(lmi_call *call, lamina_dense_bench *bench)
 
 static json_t *row_json(const lamina_solver_options *solver, const lamina_dense_row *row)
 {
-  json_t *object = json_pack(
-    "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "lattice", lamina_lattice_name(solver->lattice), "precision",
-    lamina_precision_name(solver->precision), "storage", lamina_storage_name(solver->storage), "collision",
-    lamina_collision_name(solver->collision), "streaming", lamina_streaming_name(solver->streaming), "layout",
-    lamina_layout_name(solver->layout), "grid", "dense", "backend", lamina_backend_name(solver->backend), "cells",
-    (json_int_t)(solver->cells.x * solver->cells.y * solver->cells.z), "threads", row->threads);
+  const json_int_t cells = solver->cells.x * solver->cells.y * solver->cells.z;
+  json_t *object =
+    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "lattice", lamina_lattice_name(solver->lattice),
+              "precision", lamina_precision_name(solver->precision), "storage", lamina_storage_name(solver->storage),
+              "collision", lamina_collision_name(solver->collision), "streaming",
+              lamina_streaming_name(solver->streaming), "layout", lamina_layout_name(solver->layout), "grid", "dense",
+              "backend", lamina_backend_name(solver->backend), "cells", cells, "threads", row->threads);
   json_object_set_new(object, "partitions", json_integer(solver->partitions > 0 ? solver->partitions : 1));
   json_object_set_new(object, "mlups", lmi_json_number(row->mlups.median));
   json_object_set_new(object, "mlups_min", lmi_json_number(row->mlups.low));

@@ -279,7 +279,8 @@ static lamina_status fill(planner *p)
   gather(p);
   qsort(p->candidates, p->candidate_count, sizeof *p->candidates, compare_density);
   if (p->plan->before->capacity_bytes[0] != UINT64_MAX && p->options->tier_count > 1) {
-    p->room = (double)(p->plan->before->capacity_bytes[0] / profile->summary.page_bytes);
+    const uint64_t whole_pages = p->plan->before->capacity_bytes[0] / profile->summary.page_bytes;
+    p->room = (double)whole_pages;
     for (size_t i = 0; i < p->candidate_count; i++)
       consider(p, &p->candidates[i]);
     move_cold_away(p);
