@@ -35,7 +35,7 @@ static int64_t take_signed(decoder *d, int bytes)
   uint64_t value = 0;
   for (int i = 0; i < bytes; i++)
     value |= (uint64_t)take_byte(d) << (8 * i);
-  if (bytes < 8 && (value >> (8 * bytes - 1) & 1) != 0)
+  if (bytes > 0 && bytes < 8 && (value >> (8 * bytes - 1) & 1) != 0)
     value |= ~UINT64_C(0) << (8 * bytes);
   return (int64_t)value;
 }
