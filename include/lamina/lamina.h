@@ -15,6 +15,7 @@
 #include <lamina/machine.h>
 #include <lamina/memory_profile.h>
 #include <lamina/memory_report.h>
+#include <lamina/ranks.h>
 #include <lamina/record.h>
 #include <lamina/solver.h>
 #include <lamina/status.h>

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "context_internal.h"
 
+#include "ranks.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +76,8 @@ lamina_status lamina_context_create(const lamina_context_options *options, lamin
   memset(made, 0, sizeof *made);
   made->allocator = allocator;
   made->threads = chosen.threads > 0 ? chosen.threads : usable_processors();
+  made->chose_threads = chosen.threads > 0;
+  made->rank_count = made->local_rank_count = 1;
   made->log = chosen.log;
   made->log_user = chosen.log_user;
   atomic_init(&made->allocation_count, 0);
@@ -89,6 +93,7 @@ void lamina_context_destroy(lamina_context *context)
 {
   if (context == NULL)
     return;
+  lmi_ranks_leave(context);
   pthread_mutex_destroy(&context->message_lock);
   const lamina_allocator allocator = context->allocator;
   allocator.release(allocator.user, context);

@@ -9,6 +9,7 @@
 #define LMI_DEVICE_H
 
 #include "base/base.h"
+#include "base/ranks.h"
 #include <lamina/kernel.h>
 #include <lamina/types.h>
 
@@ -62,6 +63,7 @@ typedef struct lmi_phase {
   size_t copy_count;
   const lmi_launch *launches;
   size_t launch_count;
+  lmi_exchange *exchange; /* messages with other ranks, started first and complete when the phase ends; NULL: none */
 } lmi_phase;
 
 typedef struct lmi_step_phases {
@@ -75,9 +77,11 @@ typedef struct lmi_program {
   const lmi_step_phases *steps;
   size_t step_count;
   uint64_t version;
+  bool agrees; /* after each step all ranks agree on the first fault: then replay is collective */
 } lmi_program;
 
-/* What replays copied between slabs: copies of the program that were carried out, and the bytes in them. */
+/* What replays moved between slabs: copies and messages of the program that this rank carried out or sent, and the
+ * bytes in them. */
 typedef struct lmi_transfers {
   uint64_t messages, bytes;
 } lmi_transfers;
@@ -119,8 +123,12 @@ typedef struct lmi_device_ops {
   lamina_status (*cells_kernel)(lmi_device *device, const lamina_kernel_text *text, lamina_precision type,
                                 const lmi_kernel **kernel);
 
+  /* Messages with other ranks from and into memory that allocate() gave; to be destroyed before the device is closed.
+   * NULL: MPI reaches that memory itself, so lmi_exchange_create serves. */
+  lamina_status (*exchange)(lmi_device *device, const lmi_message *messages, size_t count, lmi_exchange **exchange);
+
   /* Runs steps [start, start + count) of a program that repeats, or stops after the step in which a value becomes
-   * non-finite and says where. Blocking. */
+   * non-finite and says where. Blocking; collective where the program agrees or holds messages. */
   lamina_status (*replay)(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
                           lmi_fault *fault);
 
@@ -145,6 +153,10 @@ struct lmi_device {
 #define LMI_DECLARE_BACKEND(name) extern const lmi_device_ops lmi_##name##_ops;
 LMI_BACKENDS(LMI_DECLARE_BACKEND)
 #undef LMI_DECLARE_BACKEND
+
+/* For a replay whose program agrees: the first fault of all ranks after step `step`, in the order partition, plane.
+ * Collective. */
+LAMINA_NODISCARD lamina_status lmi_agree_on_fault(lamina_context *ctx, int64_t step, lmi_fault *fault);
 
 /* The backend of that name, or NULL. */
 const lmi_device_ops *lmi_backend_find(const char *name);

@@ -20,7 +20,8 @@ lamina_status lmi_field_create(lmi_device *device, const lmi_partition *partitio
   for (int p = 0; p < partition->count; p++) {
     lmi_field_piece *piece = &field->pieces[p];
     LMI_TRY_GOTO(status, piece_layout(device->ctx, partition, p, request, piece), cleanup);
-    LMI_TRY_GOTO(status, device->ops->allocate(device, p, piece->bytes, &piece->memory), cleanup);
+    if (lmi_partition_is_own(partition, p))
+      LMI_TRY_GOTO(status, device->ops->allocate(device, p, piece->bytes, &piece->memory), cleanup);
   }
 cleanup:
   if (status != LAMINA_OK)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Components over the slabs of a partition: one piece of device memory a slab, in one layout. */
+/* Components over the slabs of a partition: one piece of device memory a slab, in one layout. Pieces of other ranks
+ * have a layout and no memory. */
 #ifndef LMI_FIELD_H
 #define LMI_FIELD_H
 
@@ -24,6 +25,7 @@ LAMINA_NODISCARD lamina_status lmi_field_create(lmi_device *device, const lmi_pa
                                                 const lmi_layout_request *request, lmi_field *field);
 void lmi_field_free(lmi_field *field);
 
+/* Of all ranks. */
 uint64_t lmi_field_bytes(const lmi_field *field);
 
 /* Bytes that create() would ask for. */

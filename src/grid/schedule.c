@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
-enum { MAX_COMPONENTS = 32, MAX_PHASES = 3, LAUNCHES_PER_SLAB = 3 };
+enum { MAX_COMPONENTS = 32, MAX_PHASES = 3, LAUNCHES_PER_SLAB = 3, TAGS = 32768 };
 
 /* The plan being made: arrays large enough for all steps, filled from the front. */
 typedef struct step_plan {
@@ -9,6 +9,9 @@ typedef struct step_plan {
   const lmi_schedule_options *options;
   lmi_schedule *schedule;
   size_t copies, launches, phases;
+  lmi_message *messages; /* of the step being planned: this rank's ends */
+  size_t message_count;
+  int tag; /* messages between any ranks so far in the step: the same number on both ends */
 } step_plan;
 
 /* One run of set bits of a component set, from `from` on; count 0 when there is none. */
@@ -29,6 +32,41 @@ typedef struct face_traffic {
   bool whole_plane; /* AoS without in-place slots: the plane goes as it is */
 } face_traffic;
 
+/* A range that crosses between ranks: one end of it is a message of this rank, or none is. */
+static void add_message(step_plan *plan, const lmi_copy *copy)
+{
+  const lmi_partition *partition = plan->partition;
+  const bool sends = lmi_partition_is_own(partition, copy->source_partition);
+  const int tag = plan->tag++ % TAGS;
+  if (!sends && !lmi_partition_is_own(partition, copy->target_partition))
+    return;
+  plan->messages[plan->message_count++] = (lmi_message){
+    .memory = sends ? (void *)(uintptr_t)copy->source : copy->target,
+    .bytes = copy->bytes,
+    .rows = copy->rows,
+    .pitch = copy->pitch,
+    .partition = sends ? copy->source_partition : copy->target_partition,
+    .peer = partition->slabs[sends ? copy->target_partition : copy->source_partition].rank,
+    .tag = tag,
+    .is_receive = !sends,
+  };
+}
+
+static void add_copy(step_plan *plan, const lmi_copy *copy)
+{
+  const lmi_slab *slabs = plan->partition->slabs;
+  if (slabs[copy->source_partition].rank != slabs[copy->target_partition].rank)
+    add_message(plan, copy);
+  else if (lmi_partition_is_own(plan->partition, copy->source_partition))
+    plan->schedule->copies[plan->copies++] = *copy;
+}
+
+/* Where an element of a piece lies; NULL in a piece of another rank. */
+static char *address_in(const lmi_field_piece *piece, int64_t byte)
+{
+  return piece->memory != NULL ? (char *)piece->memory + byte : NULL;
+}
+
 /* A component run of one stored plane as copies. Both pieces share the request, so ranges pair off one to one. */
 static void copy_run(step_plan *plan, const face_traffic *face, lmi_range run, const lmi_field_piece *pieces[2],
                      const int slabs[2], const int64_t planes[2])
@@ -40,15 +78,16 @@ static void copy_run(step_plan *plan, const face_traffic *face, lmi_range run, c
   const int64_t bytes = (int64_t)face->field->request.element_bytes;
   lmi_message_count *traffic = &plan->schedule->period;
   for (int i = 0; i < ranges; i++) {
-    plan->schedule->copies[plan->copies++] = (lmi_copy){
-      .target = (char *)pieces[1]->memory + targets[i].first * bytes,
-      .source = (const char *)pieces[0]->memory + sources[i].first * bytes,
+    const lmi_copy copy = {
+      .target = address_in(pieces[1], targets[i].first * bytes),
+      .source = address_in(pieces[0], sources[i].first * bytes),
       .bytes = (size_t)(sources[i].count * bytes),
       .rows = (size_t)sources[i].rows,
       .pitch = (size_t)(sources[i].pitch * bytes),
       .target_partition = slabs[1],
       .source_partition = slabs[0],
     };
+    add_copy(plan, &copy);
     traffic->bytes += (double)(sources[i].count * sources[i].rows * bytes);
   }
   traffic->messages += ranges;
@@ -121,7 +160,7 @@ static void plan_copies(step_plan *plan, const lmi_operation *operations, size_t
 
 static void add_launch(step_plan *plan, const lmi_operation *operation, int p, int64_t first, int64_t count)
 {
-  if (count > 0)
+  if (count > 0 && lmi_partition_is_own(plan->partition, p))
     plan->schedule->launches[plan->launches++] =
       (lmi_launch){operation->kernel, operation->arguments[p], first, count, p};
 }
@@ -154,36 +193,58 @@ static void plan_boundary(step_plan *plan, const lmi_operation *operation)
   }
 }
 
-static void end_phase(step_plan *plan, size_t first_copy, size_t first_launch)
+static void end_phase(step_plan *plan, size_t first_copy, size_t first_launch, lmi_exchange *exchange)
 {
-  if (plan->copies == first_copy && plan->launches == first_launch)
+  if (plan->copies == first_copy && plan->launches == first_launch && exchange == NULL)
     return;
   plan->schedule->phases[plan->phases++] = (lmi_phase){
     .copies = plan->schedule->copies + first_copy,
     .copy_count = plan->copies - first_copy,
     .launches = plan->schedule->launches + first_launch,
     .launch_count = plan->launches - first_launch,
+    .exchange = exchange,
   };
 }
 
-static void plan_step(step_plan *plan, const lmi_operation *operations, size_t count, size_t index)
+/* The messages of the step being planned as one exchange, which the schedule keeps; *exchange is NULL without any. */
+static lamina_status make_exchange(step_plan *plan, const lmi_operation *operation, lmi_exchange **exchange)
 {
+  *exchange = NULL;
+  if (plan->message_count == 0)
+    return LAMINA_OK;
+  lmi_device *device = operation->accesses[0].field->device;
+  LMI_TRY(device->ops->exchange != NULL
+            ? device->ops->exchange(device, plan->messages, plan->message_count, exchange)
+            : lmi_exchange_create(device->ctx, plan->messages, plan->message_count, exchange));
+  plan->schedule->messages[plan->schedule->message_sets++] = *exchange;
+  return LAMINA_OK;
+}
+
+/* Whether anything is sent is decided for all ranks alike: it shapes phases, not messages. */
+static lamina_status plan_step(step_plan *plan, const lmi_operation *operations, size_t count, size_t index)
+{
+  lmi_exchange *exchange = NULL;
   const size_t first_phase = plan->phases, copies = plan->copies;
   size_t launches = plan->launches;
+  const double messages = plan->schedule->period.messages;
+  plan->message_count = 0;
+  plan->tag = 0;
   plan_copies(plan, operations, count, index);
-  const bool sends = plan->copies > copies;
+  LMI_TRY(make_exchange(plan, &operations[index], &exchange));
+  const bool sends = plan->schedule->period.messages > messages;
   plan->schedule->exchanges += sends;
   if (sends && plan->options->overlap) {
     plan_private(plan, &operations[index]);
-    end_phase(plan, copies, launches);
+    end_phase(plan, copies, launches, exchange);
     launches = plan->launches;
     plan_boundary(plan, &operations[index]);
   } else {
-    end_phase(plan, copies, launches);
+    end_phase(plan, copies, launches, exchange);
     plan_whole(plan, &operations[index]);
   }
-  end_phase(plan, plan->copies, launches);
+  end_phase(plan, plan->copies, launches, NULL);
   plan->schedule->steps[index] = (lmi_step_phases){plan->schedule->phases + first_phase, plan->phases - first_phase};
+  return LAMINA_OK;
 }
 
 /* At most: every component of every access, fetched and pushed on both sides of each face. */
@@ -200,22 +261,30 @@ lamina_status lmi_schedule_create(lamina_context *ctx, const lmi_partition *part
 {
   lamina_status status = LAMINA_OK;
   *schedule = (lmi_schedule){0};
+  step_plan made = {.partition = partition, .options = options, .schedule = schedule};
   const size_t launches = operation_count * (size_t)partition->count * LAUNCHES_PER_SLAB;
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, copy_bound(partition, operations, operation_count), &schedule->copies), cleanup);
+  const size_t copies = copy_bound(partition, operations, operation_count);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, copies, &schedule->copies), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, operation_count, &schedule->messages), cleanup);
+  if (lamina_rank_count(ctx) > 1)
+    LMI_TRY_GOTO(status, LMI_ALLOC(ctx, copies, &made.messages), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, launches, &schedule->launches), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, operation_count * MAX_PHASES, &schedule->phases), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, operation_count, &schedule->steps), cleanup);
 
-  step_plan made = {.partition = partition, .options = options, .schedule = schedule};
   for (size_t i = 0; i < operation_count; i++)
-    plan_step(&made, operations, operation_count, i);
-  schedule->program = (lmi_program){.steps = schedule->steps, .step_count = operation_count, .version = 1};
+    LMI_TRY_GOTO(status, plan_step(&made, operations, operation_count, i), cleanup);
+  schedule->program = (lmi_program){.steps = schedule->steps,
+                                    .step_count = operation_count,
+                                    .version = 1,
+                                    .agrees = options->stops_on_fault && lamina_rank_count(ctx) > 1};
   schedule->traffic = (lmi_message_count){
     schedule->period.messages / (double)operation_count,
     schedule->period.values / (double)operation_count,
     schedule->period.bytes / (double)operation_count,
   };
 cleanup:
+  lmi_free(ctx, made.messages);
   if (status != LAMINA_OK)
     lmi_schedule_free(ctx, schedule);
   return status;
@@ -223,6 +292,9 @@ cleanup:
 
 void lmi_schedule_free(lamina_context *ctx, lmi_schedule *schedule)
 {
+  for (size_t i = 0; i < schedule->message_sets; i++)
+    lmi_exchange_destroy(schedule->messages[i]);
+  lmi_free(ctx, schedule->messages);
   lmi_free(ctx, schedule->copies);
   lmi_free(ctx, schedule->launches);
   lmi_free(ctx, schedule->phases);

@@ -36,7 +36,7 @@ typedef struct lmi_operation {
   size_t access_count;
 } lmi_operation;
 
-/* Messages, summed over all slabs. */
+/* Messages, summed over all slabs of all ranks. */
 typedef struct lmi_message_count {
   double messages; /* contiguous ranges moved */
   double values;   /* cells times components in them, without padding */
@@ -49,6 +49,8 @@ typedef struct lmi_schedule {
   lmi_message_count period;
   int exchanges; /* steps of the period before which something is sent */
   lmi_copy *copies;
+  lmi_exchange **messages; /* with other ranks: at most one set a step */
+  size_t message_sets;
   lmi_launch *launches;
   lmi_phase *phases;
   lmi_step_phases *steps;
@@ -56,11 +58,12 @@ typedef struct lmi_schedule {
 
 typedef struct lmi_schedule_options {
   bool overlap;            /* private planes run while messages fly */
+  bool stops_on_fault;     /* its kernels find non-finite values: all ranks stop after the same step */
   int64_t cells_per_plane; /* for the count of values */
 } lmi_schedule_options;
 
 /* Plans one step for each operation; the last is followed by the first again. Fields, arguments and kernels are kept by
- * reference. */
+ * reference. All ranks plan the same steps; nothing is sent meanwhile. */
 LAMINA_NODISCARD lamina_status lmi_schedule_create(lamina_context *ctx, const lmi_partition *partition,
                                                    const lmi_operation *operations, size_t operation_count,
                                                    const lmi_schedule_options *options, lmi_schedule *schedule);

@@ -83,7 +83,8 @@ static lamina_status time_exchange(lamina_context *ctx, const lamina_solver *sol
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, 2 * phases, &made.phases), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, program->step_count, &made.steps), cleanup);
   fill_exchange(program, &made);
-  const lmi_program there_and_back = {made.steps, program->step_count, program->version};
+  const lmi_program there_and_back = {
+    .steps = made.steps, .step_count = program->step_count, .version = program->version};
   status = lmi_time_copies(solver->flow.device, &there_and_back, EXCHANGE_SECONDS, step_us);
   *step_us /= 2.0;
 cleanup:

@@ -114,9 +114,10 @@ static lamina_status play(const ping_pong *game, int messages, size_t bytes, lmi
         .target = game->side[1 - way] + at, .source = game->side[way] + at, .bytes = bytes, .rows = 1, .pitch = bytes};
     }
   const size_t copies = (size_t)threads * (size_t)messages;
-  const lmi_phase phases[2] = {{game->copies[0], copies, NULL, 0}, {game->copies[1], copies, NULL, 0}};
+  const lmi_phase phases[2] = {{.copies = game->copies[0], .copy_count = copies},
+                               {.copies = game->copies[1], .copy_count = copies}};
   const lmi_step_phases steps[2] = {{&phases[0], 1}, {&phases[1], 1}};
-  const lmi_program program = {steps, 2, 1};
+  const lmi_program program = {.steps = steps, .step_count = 2, .version = 1};
   *sample = (lmi_transport_sample){.messages = messages, .bytes = (double)messages * (double)bytes};
   return lmi_time_copies(game->device, &program, SAMPLE_SECONDS, &sample->us);
 }

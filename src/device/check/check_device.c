@@ -3,6 +3,7 @@
  * anything wrote it is a NaN, and the replay reports it as a fault. Tests run every case on it too. */
 #include <string.h>
 
+#include "check_exchange.h"
 #include "device/device.h"
 
 /* All bits set is a NaN in single and double precision. */
@@ -43,6 +44,12 @@ static lamina_status check_cells_kernel(lmi_device *device, const lamina_kernel_
   return lmi_cpu_ops.cells_kernel(device, text, type, kernel);
 }
 
+static lamina_status check_exchange(lmi_device *device, const lmi_message *messages, size_t count,
+                                    lmi_exchange **exchange)
+{
+  return lmi_check_exchange_create(device->ctx, messages, count, exchange);
+}
+
 static lamina_status check_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
                                   lmi_fault *fault)
 {
@@ -67,6 +74,7 @@ const lmi_device_ops lmi_check_ops = {
   .release = check_release,
   .dense_kernels = check_dense_kernels,
   .cells_kernel = check_cells_kernel,
+  .exchange = check_exchange,
   .replay = check_replay,
   .transfers = check_transfers,
   .run_planes = check_run_planes,

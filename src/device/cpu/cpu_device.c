@@ -101,8 +101,28 @@ static void keep_first_fault(const lmi_fault *mine, lmi_fault *fault)
     *fault = *mine;
 }
 
-/* Runs this thread's share of the planes of all launches, counted through in order. */
-static void run_share(const lmi_phase *phase, int thread, int threads, int64_t step, lmi_fault *fault)
+/* MPI moves large messages only while it is called: the thread that talks to it looks in this often on its way through
+ * its share. */
+enum { LOOKS = 8 };
+
+static int64_t run_launch(const lmi_launch *launch, int64_t first, int64_t count, lmi_exchange *exchange)
+{
+  if (exchange == NULL)
+    return launch->kernel->run(launch->kernel, launch->arguments, first, count);
+  const int64_t end = first + count, piece = count / LOOKS > 0 ? count / LOOKS : 1;
+  int64_t bad = -1;
+  for (int64_t z = first; z < end; z += piece) {
+    const int64_t found = launch->kernel->run(launch->kernel, launch->arguments, z, end - z < piece ? end - z : piece);
+    bad = bad < 0 ? found : bad;
+    exchange->ops->advance(exchange);
+  }
+  return bad;
+}
+
+/* Runs this thread's share of the planes of all launches, counted through in order. `exchange`: what this thread looks
+ * after meanwhile, or NULL. */
+static void run_share(const lmi_phase *phase, lmi_exchange *exchange, int thread, int threads, int64_t step,
+                      lmi_fault *fault)
 {
   int64_t total = 0;
   for (size_t i = 0; i < phase->launch_count; i++)
@@ -116,7 +136,7 @@ static void run_share(const lmi_phase *phase, int thread, int threads, int64_t s
     before += launch->count;
     if (from >= to)
       continue;
-    const int64_t bad = launch->kernel->run(launch->kernel, launch->arguments, launch->first + from, to - from);
+    const int64_t bad = run_launch(launch, launch->first + from, to - from, exchange);
     if (bad >= 0)
       keep_first_fault(&(lmi_fault){true, step, launch->partition, bad}, fault);
   }
@@ -133,32 +153,57 @@ static void run_copies(const lmi_phase *phase, int thread, int threads, lmi_tran
   }
 }
 
+/* What the threads of a replay share. */
+typedef struct replay_team {
+  const lmi_program *program;
+  lmi_cpu_barrier barrier;
+  lmi_fault *fault;
+  lamina_status status; /* of thread 0, which alone talks to other ranks */
+} replay_team;
+
+static void run_phase(replay_team *team, const lmi_phase *phase, int thread, int threads, int64_t step,
+                      lmi_transfers *made)
+{
+  lmi_exchange *exchange = thread == 0 ? phase->exchange : NULL;
+  lmi_fault mine = {0};
+  if (exchange != NULL && team->status == LAMINA_OK)
+    team->status = exchange->ops->start(exchange);
+  run_copies(phase, thread, threads, made);
+  run_share(phase, exchange, thread, threads, step, &mine);
+  if (mine.found) {
+#pragma omp critical(lamina_cpu_fault)
+    keep_first_fault(&mine, team->fault);
+  }
+  if (exchange != NULL && team->status == LAMINA_OK) {
+    team->status = exchange->ops->finish(exchange);
+    made->messages += exchange->messages;
+    made->bytes += exchange->bytes;
+  }
+  lmi_cpu_barrier_wait(&team->barrier, threads);
+}
+
 static lamina_status cpu_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
                                 lmi_fault *fault)
 {
   cpu_device *cpu = (cpu_device *)device;
   const int wanted = cpu->threads;
-  lmi_cpu_barrier barrier = {0};
+  replay_team team = {.program = program, .fault = fault, .status = LAMINA_OK};
   *fault = (lmi_fault){0};
 #pragma omp parallel num_threads(wanted)
   {
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    lmi_fault mine = {0};
     lmi_transfers made = {0};
     bool stop = false;
     for (int64_t s = 0; s < count && !stop; s++) {
       const lmi_step_phases *step = &program->steps[(size_t)(start + s) % program->step_count];
-      for (size_t p = 0; p < step->phase_count; p++) {
-        run_copies(&step->phases[p], thread, threads, &made);
-        run_share(&step->phases[p], thread, threads, s, &mine);
-        if (mine.found) {
-#pragma omp critical(lamina_cpu_fault)
-          keep_first_fault(&mine, fault);
-        }
-        lmi_cpu_barrier_wait(&barrier, threads);
-      }
-      stop = fault->found;
-      lmi_cpu_barrier_wait(&barrier, threads);
+      for (size_t p = 0; p < step->phase_count; p++)
+        run_phase(&team, &step->phases[p], thread, threads, s, &made);
+      if (program->agrees && thread == 0 && team.status == LAMINA_OK)
+        team.status = lmi_agree_on_fault(device->ctx, s, fault);
+      if (program->agrees)
+        lmi_cpu_barrier_wait(&team.barrier, threads);
+      stop = fault->found || team.status != LAMINA_OK;
+      lmi_cpu_barrier_wait(&team.barrier, threads);
     }
 #pragma omp critical(lamina_cpu_transfers)
     {
@@ -166,7 +211,7 @@ static lamina_status cpu_replay(lmi_device *device, const lmi_program *program, 
       cpu->transfers.bytes += made.bytes;
     }
   }
-  return LAMINA_OK;
+  return team.status;
 }
 
 static void cpu_transfers(const lmi_device *device, lmi_transfers *transfers)
@@ -179,7 +224,7 @@ static lamina_status cpu_run_planes(lmi_device *device, const lmi_launch *launch
   (void)bytes_per_plane;
   const lmi_phase phase = {.launches = launch, .launch_count = 1};
   const lmi_step_phases step = {&phase, 1};
-  const lmi_program program = {&step, 1, 0};
+  const lmi_program program = {.steps = &step, .step_count = 1};
   lmi_fault fault;
   return cpu_replay(device, &program, 0, 1, &fault);
 }
