@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lattice-Boltzmann solver on a dense box of cells. Everything here is in lattice units (dx = dt = 1, cs^2 = 1/3,
- * density about 1); case files and SI units are lamina/case.h's affair.
+/* The lattice-Boltzmann solver on a box of cells, all of them or those with fluid. Everything here is in lattice units
+ * (dx = dt = 1, cs^2 = 1/3, density about 1); case files and SI units are lamina/case.h's affair.
  *
  *   lamina_solver_options options = lamina_solver_options_default();
  *   options.cells = (lamina_int3){128, 128, 128};
@@ -42,15 +42,20 @@ typedef enum lamina_face_index {
   LAMINA_FACE_COUNT,
 } lamina_face_index;
 
-/* Half-way bounce-back with the wall's velocity (0: at rest), or the opposite face joined to this one (both must say
- * so). A link that crosses two walls at once counts as at rest, which keeps the mass of a closed cavity (lbm-spec
- * section 5). */
-typedef enum lamina_face_kind { LAMINA_FACE_PERIODIC, LAMINA_FACE_WALL } lamina_face_kind;
-
+/* WALL: half-way bounce-back with the wall's velocity (0: at rest). A link that crosses two walls at once counts as at
+ * rest, which keeps the mass of a closed cavity (lbm-spec section 5). PERIODIC: the opposite face says so too. The open
+ * kinds and SLIP need the sparse grid. */
 typedef struct lamina_face {
   lamina_face_kind kind;
-  lamina_real3 velocity; /* of the wall, in its own plane; ignored when periodic */
+  lamina_face_method method;   /* VELOCITY, PRESSURE */
+  lamina_real3 velocity;       /* WALL: in its own plane. VELOCITY: of the flow, any direction */
+  double density;              /* PRESSURE: about 1; OUTFLOW: what it returns to. 0 stands for 1 */
+  const lamina_real3 *profile; /* VELOCITY, PRESSURE (its part along the face): instead of `velocity`, one for each cell
+                                  of the face, the lower axis fastest. Borrowed until create() returns; else NULL */
 } lamina_face;
+
+/* Bodies in the box (lamina/geometry.h). */
+typedef struct lamina_geometry lamina_geometry;
 
 typedef struct lamina_solver_options {
   lamina_int3 cells;                    /* each >= 1; product below 2^40 */
@@ -65,7 +70,13 @@ typedef struct lamina_solver_options {
   double smagorinsky;                   /* constant C, 0.1 to 0.2; default 0.16 */
   lamina_real3 force;                   /* body force density (Guo 2002), lattice units */
   lamina_face faces[LAMINA_FACE_COUNT]; /* default: periodic */
-  int partitions;                  /* slabs along the last axis; 0: one. Any number up to the planes of that axis */
+  lamina_grid_kind grid;                /* default dense */
+  lamina_grouping grouping;             /* of the sparse grid; default memory. Changes no bit of the result */
+  const lamina_geometry *geometry;      /* bodies, or NULL; needs the sparse grid. Borrowed until create() returns */
+  lamina_curved curved;                 /* surfaces of bodies; default half-way */
+  bool loads;                           /* keep what lamina_solver_body_load needs */
+  int partitions;                  /* slabs along the last axis; 0: one. Any number up to the planes of that axis, or to
+                                      the layers of blocks (4 planes; 8 in two dimensions) of the sparse grid */
   bool no_overlap;                 /* wait for messages before computing anything */
   bool copy_messages;              /* cuda: send messages also where kernels could store straight into the neighbour */
   lamina_backend backend;          /* default cpu */
@@ -127,11 +138,17 @@ typedef struct lamina_fields {
   double *velocity[3];
 } lamina_fields;
 
+/* Cells inside a body read as density 1 and velocity 0; lamina_solver_read_marks tells them. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_read(const lamina_solver *solver, lamina_box box,
                                                              const lamina_fields *fields);
 
-/* Sums over all cells, in one fixed order: the same bits for any number of partitions and threads. */
+/* What each cell of a box is: 0 fluid, k inside body k (counted from 1), 255 for all from the 255th on. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box box,
+                                                                   uint8_t *marks);
+
+/* Sums over all cells with fluid, in one fixed order: the same bits for any number of partitions and threads. */
 typedef struct lamina_totals {
+  lamina_index cells; /* with fluid */
   double mass;        /* sum of density - 1, plus the number of cells */
   double mass_excess; /* sum of density - 1: exact to round-off of the deviations */
   double momentum[3];
@@ -159,8 +176,11 @@ LAMINA_API void lamina_solver_set_step(lamina_solver *solver, lamina_index step)
 
 /* What the solver's memory and messages amount to. */
 typedef struct lamina_solver_info {
-  uint64_t bytes; /* allocated for fields */
-  double bytes_per_cell;
+  uint64_t bytes;           /* allocated for fields */
+  uint64_t table_bytes;     /* beside them: neighbours, masks, links of the sparse grid */
+  lamina_index cells;       /* with fluid: what a step updates */
+  lamina_index blocks;      /* of the sparse grid, with fluid */
+  double bytes_per_cell;    /* of a cell with fluid, fields alone */
   double bytes_per_update;  /* least traffic to and from memory: 2 Q sizeof(population) */
   double flops_per_update;  /* additions and multiplications of one cell's collision */
   int alpha;                /* messages a partition sends in one step (between two neighbours) */

@@ -56,6 +56,38 @@ typedef struct lamina_real3 {
   X(LAMINA_AA, 1, "aa", "in place, one lattice (Bailey 2009)")                        \
   X(LAMINA_TWO_GRID, 2, "two_grid", "pull from one lattice into another: the judge")
 
+/* Which cells there are and how they lie in memory. */
+#define LAMINA_GRID_LIST(X)                                                           \
+  X(LAMINA_GRID_DENSE, 0, "dense", "every cell of the box, in rows and planes")       \
+  X(LAMINA_GRID_SPARSE, 1, "sparse", "blocks of 64 cells, only where there is fluid") \
+  X(LAMINA_GRID_LEVELS, 2, "levels", "stacked sparse grids, each with cells twice as large")
+
+/* How blocks with boundary cells are told from plain ones (arXiv 2503.07898, section 4): of the sparse grid. */
+#define LAMINA_GROUPING_LIST(X)                                                                             \
+  X(LAMINA_GROUPING_MEMORY, 0, "memory", "blocks of a kind stored together, each kind with its own kernel") \
+  X(LAMINA_GROUPING_BITMASK, 1, "bitmask", "a kernel for each kind over all blocks, one index a cell")      \
+  X(LAMINA_GROUPING_POPCOUNT, 2, "popcount", "as bitmask, the index counted from a bit mask of the block")  \
+  X(LAMINA_GROUPING_NAIVE, 3, "naive", "one kernel for all blocks, boundary data for every cell")
+
+/* What bounds the box on one side. Opposite faces are both periodic or neither. */
+#define LAMINA_FACE_KIND_LIST(X)                                                             \
+  X(LAMINA_FACE_PERIODIC, 0, "periodic", "joined to the opposite face")                      \
+  X(LAMINA_FACE_WALL, 1, "wall", "half-way bounce-back, at rest or moving in its own plane") \
+  X(LAMINA_FACE_VELOCITY, 2, "velocity", "given velocity: an inlet")                         \
+  X(LAMINA_FACE_PRESSURE, 3, "pressure", "given density: an inlet or outlet")                \
+  X(LAMINA_FACE_OUTFLOW, 4, "outflow", "what leaves is carried away")                        \
+  X(LAMINA_FACE_SLIP, 5, "slip", "a wall without friction, a plane of symmetry")
+
+/* How velocity and pressure faces find the populations that come from outside. */
+#define LAMINA_FACE_METHOD_LIST(X)                                                                                 \
+  X(LAMINA_FACE_REGULARIZED, 0, "regularized", "every population rebuilt from ten moments (Latt and others 2008)") \
+  X(LAMINA_FACE_ZOU_HE, 1, "zou_he", "only the unknown populations, non-equilibrium bounced (Zou and He 1997)")
+
+/* Where the surface of a body is taken to cut a link. */
+#define LAMINA_CURVED_LIST(X)                                                                          \
+  X(LAMINA_CURVED_HALFWAY, 0, "halfway", "half-way between fluid and solid cell: stairs, first order") \
+  X(LAMINA_CURVED_BOUZIDI, 1, "bouzidi", "where it does, by interpolation (Bouzidi and others 2001)")
+
 #define LAMINA_BACKEND_LIST(X)                                                      \
   X(LAMINA_BACKEND_CPU, 0, "cpu", "threads of this machine")                        \
   X(LAMINA_BACKEND_CUDA, 1, "cuda", "NVIDIA devices, kernels compiled at run time") \
@@ -68,6 +100,11 @@ typedef enum lamina_precision { LAMINA_PRECISION_LIST(LAMINA_ENUMERATOR) } lamin
 typedef enum lamina_storage { LAMINA_STORAGE_LIST(LAMINA_ENUMERATOR) } lamina_storage;
 typedef enum lamina_layout { LAMINA_LAYOUT_LIST(LAMINA_ENUMERATOR) } lamina_layout;
 typedef enum lamina_streaming { LAMINA_STREAMING_LIST(LAMINA_ENUMERATOR) } lamina_streaming;
+typedef enum lamina_grid_kind { LAMINA_GRID_LIST(LAMINA_ENUMERATOR) } lamina_grid_kind;
+typedef enum lamina_grouping { LAMINA_GROUPING_LIST(LAMINA_ENUMERATOR) } lamina_grouping;
+typedef enum lamina_face_kind { LAMINA_FACE_KIND_LIST(LAMINA_ENUMERATOR) } lamina_face_kind;
+typedef enum lamina_face_method { LAMINA_FACE_METHOD_LIST(LAMINA_ENUMERATOR) } lamina_face_method;
+typedef enum lamina_curved { LAMINA_CURVED_LIST(LAMINA_ENUMERATOR) } lamina_curved;
 typedef enum lamina_backend { LAMINA_BACKEND_LIST(LAMINA_ENUMERATOR) } lamina_backend;
 #undef LAMINA_ENUMERATOR
 
@@ -78,6 +115,11 @@ LAMINA_API const char *lamina_precision_name(lamina_precision precision);
 LAMINA_API const char *lamina_storage_name(lamina_storage storage);
 LAMINA_API const char *lamina_layout_name(lamina_layout layout);
 LAMINA_API const char *lamina_streaming_name(lamina_streaming streaming);
+LAMINA_API const char *lamina_grid_kind_name(lamina_grid_kind kind);
+LAMINA_API const char *lamina_grouping_name(lamina_grouping grouping);
+LAMINA_API const char *lamina_face_kind_name(lamina_face_kind kind);
+LAMINA_API const char *lamina_face_method_name(lamina_face_method method);
+LAMINA_API const char *lamina_curved_name(lamina_curved curved);
 LAMINA_API const char *lamina_backend_name(lamina_backend backend);
 
 /* Velocities of a lattice (9, 19, 27) and its dimension (2, 3). */

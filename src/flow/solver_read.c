@@ -14,39 +14,39 @@ lamina_index lmi_chunk_planes(const lamina_solver *solver, size_t plane_bytes)
   const lamina_index planes = (lamina_index)(CHUNK_BYTES / plane_bytes);
   const lamina_index least = lamina_context_thread_count(solver->ctx);
   const lamina_index wanted = planes > least ? planes : least;
-  return wanted < solver->flow.nz ? wanted : solver->flow.nz;
+  return wanted < solver->flow->nz ? wanted : solver->flow->nz;
 }
 
 uint64_t lamina_solver_plane_bytes(const lamina_solver *solver)
 {
-  const lmi_dense_flow *flow = &solver->flow;
+  const lmi_flow *flow = solver->flow;
   return (uint64_t)(flow->lattice->velocities * flow->nx * flow->ny) * flow->element_bytes;
 }
 
 lamina_index lamina_solver_plane_count(const lamina_solver *solver)
 {
-  return solver->flow.nz;
+  return solver->flow->nz;
 }
 
 static lamina_status check_plane(const lamina_solver *solver, lamina_index plane)
 {
-  LMI_REQUIRE(solver->ctx, plane >= 0 && plane < solver->flow.nz, LAMINA_ERROR_ARGUMENT,
-              "plane %lld: there are planes 0 to %lld", (long long)plane, (long long)solver->flow.nz - 1);
+  LMI_REQUIRE(solver->ctx, plane >= 0 && plane < solver->flow->nz, LAMINA_ERROR_ARGUMENT,
+              "plane %lld: there are planes 0 to %lld", (long long)plane, (long long)solver->flow->nz - 1);
   return LAMINA_OK;
 }
 
 lamina_status lamina_solver_get_plane(const lamina_solver *solver, lamina_index plane, void *populations)
 {
   LMI_TRY(check_plane(solver, plane));
-  return lmi_dense_flow_planes(&solver->flow, LMI_PLANES_EXPORT, plane, 1, populations);
+  return solver->flow->ops->planes(solver->flow, LMI_PLANES_EXPORT, plane, 1, populations);
 }
 
 lamina_status lamina_solver_set_plane(lamina_solver *solver, lamina_index plane, const void *populations)
 {
   LMI_TRY(check_plane(solver, plane));
-  lmi_dense_flow_restart(&solver->flow);
+  solver->flow->ops->restart(solver->flow);
   /* An import only reads its buffer; lmk_planes serves both directions and cannot say so. */
-  return lmi_dense_flow_planes(&solver->flow, LMI_PLANES_IMPORT, plane, 1, (void *)(uintptr_t)populations);
+  return solver->flow->ops->planes(solver->flow, LMI_PLANES_IMPORT, plane, 1, (void *)(uintptr_t)populations);
 }
 
 void lamina_solver_set_step(lamina_solver *solver, lamina_index step)
@@ -58,17 +58,10 @@ void lamina_solver_set_step(lamina_solver *solver, lamina_index step)
  * populations are those after collision: their momentum is half a step of the force ahead (Guo 2002). */
 static double velocity_at(const lamina_solver *solver, const double *moments, lamina_index cell, int axis)
 {
-  const lamina_index cells = solver->flow.nx * solver->flow.ny;
-  const lamina_real3 f = solver->options.force;
-  const bool flat = solver->flow.lattice->dimension == 2;
-  const double force[3] = {f.x, flat ? 0.0 : f.y, flat ? f.y : f.z};
+  const lamina_index cells = solver->flow->nx * solver->flow->ny;
+  double force[3];
+  lmi_kernel_vector(&solver->options, solver->options.force, force);
   return (moments[(axis + 1) * cells + cell] - 0.5 * force[axis]) / (1.0 + moments[cell]);
-}
-
-/* The axis of the kernels that is axis `axis` of the box. */
-static int kernel_axis(const lamina_solver *solver, int axis)
-{
-  return solver->flow.lattice->dimension == 2 ? (axis == 0 ? 0 : axis == 1 ? 2 : 1) : axis;
 }
 
 /* ---- reading a box of cells ---- */
@@ -80,7 +73,21 @@ static void read_row(const lamina_solver *solver, const double *moments, lamina_
     fields->density[at + i] = 1.0 + moments[cell + i];
   for (int axis = 0; axis < 3; axis++)
     for (lamina_index i = 0; i < count && fields->velocity[axis] != NULL; i++)
-      fields->velocity[axis][at + i] = velocity_at(solver, moments, cell + i, kernel_axis(solver, axis));
+      fields->velocity[axis][at + i] = velocity_at(solver, moments, cell + i, lmi_kernel_axis(&solver->options, axis));
+}
+
+/* At rest where there is no fluid. */
+static void hide_row(const uint8_t *marks, lamina_index count, const lamina_fields *fields, lamina_index at)
+{
+  for (lamina_index i = 0; i < count; i++) {
+    if (marks[i] == 0)
+      continue;
+    if (fields->density != NULL)
+      fields->density[at + i] = 1.0;
+    for (int axis = 0; axis < 3; axis++)
+      if (fields->velocity[axis] != NULL)
+        fields->velocity[axis][at + i] = 0.0;
+  }
 }
 
 static lamina_status check_box(const lamina_solver *solver, lamina_box box)
@@ -95,29 +102,97 @@ static lamina_status check_box(const lamina_solver *solver, lamina_box box)
   return LAMINA_OK;
 }
 
+/* A box in the kernels' axes: planes of rows. */
+typedef struct plane_box {
+  lamina_index first_plane, planes, first_row, rows, first_cell, cells;
+} plane_box;
+
+static plane_box box_in_planes(const lamina_solver *solver, lamina_box box)
+{
+  const bool flat = solver->flow->lattice->dimension == 2;
+  return (plane_box){
+    .first_plane = flat ? box.first.y : box.first.z,
+    .planes = flat ? box.count.y : box.count.z,
+    .first_row = flat ? 0 : box.first.y,
+    .rows = flat ? 1 : box.count.y,
+    .first_cell = box.first.x,
+    .cells = box.count.x,
+  };
+}
+
+/* Moments, and marks where the grid has any, of planes of the box. */
+typedef struct plane_data {
+  double *moments;
+  uint8_t *marks;
+} plane_data;
+
+static lamina_status load_planes(const lamina_solver *solver, lamina_index first, lamina_index count,
+                                 const plane_data *data)
+{
+  const lmi_flow *flow = solver->flow;
+  if (data->moments != NULL)
+    LMI_TRY(flow->ops->planes(flow, LMI_PLANES_MOMENTS, first, count, data->moments));
+  return data->marks != NULL ? flow->ops->marks(flow, first, count, data->marks) : LAMINA_OK;
+}
+
+static void read_planes(const lamina_solver *solver, const plane_box *box, const plane_data *data, lamina_index done,
+                        lamina_index count, const lamina_fields *fields)
+{
+  const lamina_index nx = solver->flow->nx, plane_cells = nx * solver->flow->ny;
+  for (lamina_index i = 0; i < count * box->rows; i++) {
+    const lamina_index plane = i / box->rows, row = i % box->rows;
+    const lamina_index cell = (box->first_row + row) * nx + box->first_cell;
+    const lamina_index at = ((done + plane) * box->rows + row) * box->cells;
+    read_row(solver, data->moments + 4 * plane * plane_cells, cell, box->cells, fields, at);
+    if (data->marks != NULL)
+      hide_row(data->marks + plane * plane_cells + cell, box->cells, fields, at);
+  }
+}
+
 lamina_status lamina_solver_read(const lamina_solver *solver, lamina_box box, const lamina_fields *fields)
 {
   LMI_TRY(check_box(solver, box));
-  const lmi_dense_flow *flow = &solver->flow;
-  const bool flat = flow->lattice->dimension == 2;
-  const lamina_index plane_values = 4 * flow->nx * flow->ny;
-  const lamina_index first = flat ? box.first.y : box.first.z, planes = flat ? box.count.y : box.count.z;
-  const lamina_index row0 = flat ? 0 : box.first.y, rows = flat ? 1 : box.count.y;
-  const lamina_index chunk = lmi_chunk_planes(solver, (size_t)plane_values * sizeof(double));
-  double *moments = NULL;
-  LMI_TRY(LMI_ALLOC(solver->ctx, (size_t)(plane_values * (chunk < planes ? chunk : planes)), &moments));
+  const lmi_flow *flow = solver->flow;
+  const plane_box wanted = box_in_planes(solver, box);
+  const lamina_index cells = flow->nx * flow->ny;
+  const lamina_index chunk = lmi_chunk_planes(solver, (size_t)(4 * cells) * sizeof(double));
+  const size_t held = (size_t)(cells * (chunk < wanted.planes ? chunk : wanted.planes));
+  plane_data data = {0};
   lamina_status status = LAMINA_OK;
-  for (lamina_index done = 0; done < planes; done += chunk) {
-    const lamina_index count = planes - done < chunk ? planes - done : chunk;
-    LMI_TRY_GOTO(status, lmi_dense_flow_planes(flow, LMI_PLANES_MOMENTS, first + done, count, moments), cleanup);
-    for (lamina_index i = 0; i < count * rows; i++) {
-      const lamina_index plane = i / rows, row = i % rows;
-      read_row(solver, moments + plane * plane_values, (row0 + row) * flow->nx + box.first.x, box.count.x, fields,
-               ((done + plane) * rows + row) * box.count.x);
-    }
+  LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, 4 * held, &data.moments), cleanup);
+  if (flow->ops->marks != NULL)
+    LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, held, &data.marks), cleanup);
+  for (lamina_index done = 0; done < wanted.planes; done += chunk) {
+    const lamina_index count = wanted.planes - done < chunk ? wanted.planes - done : chunk;
+    LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + done, count, &data), cleanup);
+    read_planes(solver, &wanted, &data, done, count, fields);
   }
 cleanup:
-  lmi_free(solver->ctx, moments);
+  lmi_free(solver->ctx, data.moments);
+  lmi_free(solver->ctx, data.marks);
+  return status;
+}
+
+lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box box, uint8_t *marks)
+{
+  LMI_TRY(check_box(solver, box));
+  const lmi_flow *flow = solver->flow;
+  const plane_box wanted = box_in_planes(solver, box);
+  memset(marks, 0, (size_t)(box.count.x * box.count.y * box.count.z));
+  if (flow->ops->marks == NULL)
+    return LAMINA_OK;
+  const lamina_index cells = flow->nx * flow->ny;
+  plane_data data = {0};
+  LMI_TRY(LMI_ALLOC(solver->ctx, (size_t)cells, &data.marks));
+  lamina_status status = LAMINA_OK;
+  for (lamina_index plane = 0; plane < wanted.planes; plane++) {
+    LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + plane, 1, &data), cleanup);
+    for (lamina_index row = 0; row < wanted.rows; row++)
+      memcpy(marks + (plane * wanted.rows + row) * wanted.cells,
+             data.marks + (wanted.first_row + row) * flow->nx + wanted.first_cell, (size_t)wanted.cells);
+  }
+cleanup:
+  lmi_free(solver->ctx, data.marks);
   return status;
 }
 
@@ -125,63 +200,82 @@ cleanup:
 
 /* Sums of one plane; added plane by plane they do not depend on who computed them. */
 typedef struct plane_sums {
+  lamina_index cells;
   double mass, momentum[3], energy, enstrophy, fastest;
   bool finite;
 } plane_sums;
 
 /* A chunk of planes of moments with one more on each side where there is one. */
 typedef struct window {
-  const double *moments;
-  lamina_index first, count; /* planes held, first may be -1 when it wraps */
-  lamina_index values;       /* doubles of one plane */
+  plane_data data;
+  lamina_index first; /* plane held first; -1 when it wraps */
+  lamina_index cells; /* of one plane */
 } window;
 
-/* One sample for a derivative: the neighbour's velocity, or, past a wall, the wall's at half the distance. */
+static const double *plane_moments(const window *w, lamina_index z)
+{
+  return w->data.moments + 4 * (z - w->first) * w->cells;
+}
+
+static int mark_at(const window *w, lamina_index cell, lamina_index z)
+{
+  return w->data.marks != NULL ? w->data.marks[(z - w->first) * w->cells + cell] : 0;
+}
+
+/* One sample for a derivative: the neighbour's velocity; past a wall, the wall's at half the distance; past an open
+ * face, none. */
 typedef struct sample {
   double value;
-  bool is_wall;
+  double distance;
 } sample;
 
 static sample sample_velocity(const lamina_solver *solver, const window *w, const lamina_index at[3], int along,
                               int direction, int component)
 {
-  const lmi_dense_flow *flow = &solver->flow;
+  const lmi_flow *flow = solver->flow;
   const lamina_index n[3] = {flow->nx, flow->ny, flow->nz};
   lamina_index p[3] = {at[0], at[1], at[2]};
   p[along] += direction;
   if (p[along] < 0 || p[along] >= n[along]) {
-    const lmk_dense *dense = &flow->steps[0].dense;
-    const int face = 2 * along + (direction > 0);
-    const bool wall = along == 2 ? !flow->partition.is_periodic : dense->faces[face] == LMK_FACE_WALL;
-    if (wall)
-      return (sample){dense->wall_velocity[face][component], true};
+    const lamina_face *face = &solver->options.faces[lmi_kernel_face(&solver->options, 2 * along + (direction > 0))];
+    if (face->kind == LAMINA_FACE_WALL) {
+      double velocity[3];
+      lmi_kernel_vector(&solver->options, face->velocity, velocity);
+      return (sample){velocity[component], 0.5};
+    }
+    if (face->kind != LAMINA_FACE_PERIODIC)
+      return (sample){0.0, 0.0};
     if (along < 2)
       p[along] = (p[along] + n[along]) % n[along];
   }
-  const double *plane = w->moments + (p[2] - w->first) * w->values;
-  return (sample){velocity_at(solver, plane, p[1] * n[0] + p[0], component), false};
+  if (mark_at(w, p[1] * n[0] + p[0], p[2]) != 0)
+    return (sample){0.0, 0.5};
+  return (sample){velocity_at(solver, plane_moments(w, p[2]), p[1] * n[0] + p[0], component), 1.0};
 }
 
-/* Second order: central, or through the wall half a cell away. */
+/* Second order where there is a neighbour or a wall on both sides. */
 static double derivative(const lamina_solver *solver, const window *w, const lamina_index at[3], int along,
                          int component)
 {
   const sample low = sample_velocity(solver, w, at, along, -1, component),
                high = sample_velocity(solver, w, at, along, 1, component);
-  if (!low.is_wall && !high.is_wall)
+  if (low.distance == 1.0 && high.distance == 1.0)
     return 0.5 * (high.value - low.value);
-  if (low.is_wall && high.is_wall)
+  if (low.distance == 0.5 && high.distance == 0.5)
     return high.value - low.value;
-  const double own =
-    velocity_at(solver, w->moments + (at[2] - w->first) * w->values, at[1] * solver->flow.nx + at[0], component);
-  if (low.is_wall)
+  const double own = velocity_at(solver, plane_moments(w, at[2]), at[1] * solver->flow->nx + at[0], component);
+  if (low.distance == 0.0)
+    return high.distance > 0.0 ? (high.value - own) / high.distance : 0.0;
+  if (high.distance == 0.0)
+    return (own - low.value) / low.distance;
+  if (low.distance == 0.5)
     return (high.value + 3.0 * own - 4.0 * low.value) / 3.0;
   return (4.0 * high.value - 3.0 * own - low.value) / 3.0;
 }
 
 static double enstrophy_of(const lamina_solver *solver, const window *w, const lamina_index at[3])
 {
-  if (solver->flow.lattice->dimension == 2) {
+  if (solver->flow->lattice->dimension == 2) {
     const double curl = derivative(solver, w, at, 0, 2) - derivative(solver, w, at, 2, 0);
     return 0.5 * curl * curl;
   }
@@ -196,17 +290,20 @@ static double enstrophy_of(const lamina_solver *solver, const window *w, const l
 
 static plane_sums sum_plane(const lamina_solver *solver, const window *w, lamina_index z)
 {
-  const lmi_dense_flow *flow = &solver->flow;
-  const double *plane = w->moments + (z - w->first) * w->values;
+  const lmi_flow *flow = solver->flow;
+  const double *plane = plane_moments(w, z);
   plane_sums sums = {.finite = true};
-  for (lamina_index cell = 0; cell < flow->nx * flow->ny; cell++) {
+  for (lamina_index cell = 0; cell < w->cells; cell++) {
+    if (mark_at(w, cell, z) != 0)
+      continue;
     const lamina_index at[3] = {cell % flow->nx, cell / flow->nx, z};
     double u[3], square = 0.0;
     for (int axis = 0; axis < 3; axis++) {
-      u[axis] = velocity_at(solver, plane, cell, kernel_axis(solver, axis));
+      u[axis] = velocity_at(solver, plane, cell, lmi_kernel_axis(&solver->options, axis));
       square += u[axis] * u[axis];
       sums.momentum[axis] += (1.0 + plane[cell]) * u[axis];
     }
+    sums.cells++;
     sums.mass += plane[cell];
     sums.energy += 0.5 * square;
     sums.enstrophy += enstrophy_of(solver, w, at);
@@ -218,23 +315,27 @@ static plane_sums sum_plane(const lamina_solver *solver, const window *w, lamina
 
 /* Fills the window with planes first - 1 to first + count, wrapping where the box does and leaving out what is not
  * there. */
-static lamina_status load_window(const lamina_solver *solver, lamina_index first, lamina_index count, double *moments,
-                                 window *w)
+static lamina_status load_window(const lamina_solver *solver, lamina_index first, lamina_index count, window *w)
 {
-  const lmi_dense_flow *flow = &solver->flow;
-  const lamina_index nz = flow->nz, values = 4 * flow->nx * flow->ny;
-  *w = (window){.moments = moments, .first = first - 1, .count = count + 2, .values = values};
-  LMI_TRY(lmi_dense_flow_planes(flow, LMI_PLANES_MOMENTS, first, count, moments + values));
-  const bool wraps = flow->partition.is_periodic;
-  if (first > 0 || wraps)
-    LMI_TRY(lmi_dense_flow_planes(flow, LMI_PLANES_MOMENTS, (first - 1 + nz) % nz, 1, moments));
-  if (first + count < nz || wraps)
-    LMI_TRY(lmi_dense_flow_planes(flow, LMI_PLANES_MOMENTS, (first + count) % nz, 1, moments + (count + 1) * values));
+  const lamina_index nz = solver->flow->nz, cells = w->cells;
+  const bool wraps = lmi_is_periodic(&solver->options, 2);
+  const lamina_index from[3] = {first, first > 0 || !wraps ? first - 1 : nz - 1, (first + count) % nz};
+  const lamina_index planes[3] = {count, first > 0 || wraps, first + count < nz || wraps};
+  const lamina_index at[3] = {1, 0, count + 1};
+  w->first = first - 1;
+  for (int part = 0; part < 3; part++) {
+    if (planes[part] == 0)
+      continue;
+    const plane_data data = {w->data.moments + 4 * at[part] * cells,
+                             w->data.marks != NULL ? w->data.marks + at[part] * cells : NULL};
+    LMI_TRY(load_planes(solver, from[part], planes[part], &data));
+  }
   return LAMINA_OK;
 }
 
 static void add_plane(const plane_sums *sums, lamina_totals *totals)
 {
+  totals->cells += sums->cells;
   totals->mass_excess += sums->mass;
   for (int axis = 0; axis < 3; axis++)
     totals->momentum[axis] += sums->momentum[axis];
@@ -246,47 +347,58 @@ static void add_plane(const plane_sums *sums, lamina_totals *totals)
 
 lamina_status lamina_solver_totals(const lamina_solver *solver, lamina_totals *totals)
 {
-  const lmi_dense_flow *flow = &solver->flow;
-  const lamina_index values = 4 * flow->nx * flow->ny;
-  const lamina_index chunk = lmi_chunk_planes(solver, (size_t)values * sizeof(double));
+  const lmi_flow *flow = solver->flow;
+  window w = {.cells = flow->nx * flow->ny};
+  const lamina_index chunk = lmi_chunk_planes(solver, (size_t)(4 * w.cells) * sizeof(double));
+  const size_t held = (size_t)(w.cells * (chunk + 2));
   lamina_status status = LAMINA_OK;
   *totals = (lamina_totals){.finite = true};
-  double *moments = NULL;
   plane_sums *sums = NULL;
-  LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, (size_t)(values * (chunk + 2)), &moments), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, 4 * held, &w.data.moments), cleanup);
+  if (flow->ops->marks != NULL)
+    LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, held, &w.data.marks), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, (size_t)chunk, &sums), cleanup);
   for (lamina_index first = 0; first < flow->nz; first += chunk) {
     const lamina_index count = flow->nz - first < chunk ? flow->nz - first : chunk;
-    window w;
-    LMI_TRY_GOTO(status, load_window(solver, first, count, moments, &w), cleanup);
+    LMI_TRY_GOTO(status, load_window(solver, first, count, &w), cleanup);
 #pragma omp parallel for num_threads(lamina_context_thread_count(solver->ctx)) schedule(static)
     for (lamina_index i = 0; i < count; i++)
       sums[i] = sum_plane(solver, &w, first + i);
     for (lamina_index i = 0; i < count; i++)
       add_plane(&sums[i], totals);
   }
-  const lamina_int3 n = solver->options.cells;
-  totals->mass = (double)(n.x * n.y * n.z) + totals->mass_excess;
+  totals->mass = (double)totals->cells + totals->mass_excess;
   totals->max_speed = sqrt(totals->max_speed);
 cleanup:
-  lmi_free(solver->ctx, moments);
+  lmi_free(solver->ctx, w.data.moments);
+  lmi_free(solver->ctx, w.data.marks);
   lmi_free(solver->ctx, sums);
   return status;
 }
 
 /* ---- faults and figures ---- */
 
+static bool is_finite_cell(const double *moments, lamina_index cells, lamina_index cell)
+{
+  return isfinite(moments[cell] + moments[cells + cell] + moments[2 * cells + cell] + moments[3 * cells + cell]);
+}
+
 lamina_status lmi_solver_report_fault(const lamina_solver *solver, lamina_index plane)
 {
-  const lmi_dense_flow *flow = &solver->flow;
-  const lamina_index cells = flow->nx * flow->ny;
+  const lmi_flow *flow = solver->flow;
+  const lamina_index cells = flow->nx * flow->ny, end = plane + flow->fault_planes;
+  const lamina_index last = (end < flow->nz ? end : flow->nz) - 1;
   double *moments = NULL;
   LMI_TRY(LMI_ALLOC(solver->ctx, (size_t)(4 * cells), &moments));
-  lamina_status status = lmi_dense_flow_planes(flow, LMI_PLANES_MOMENTS, plane, 1, moments);
+  lamina_status status = flow->ops->planes(flow, LMI_PLANES_MOMENTS, plane, 1, moments);
   lamina_index cell = 0;
-  while (status == LAMINA_OK && cell < cells - 1 &&
-         isfinite(moments[cell] + moments[cells + cell] + moments[2 * cells + cell] + moments[3 * cells + cell]))
+  while (status == LAMINA_OK && is_finite_cell(moments, cells, cell) && (cell < cells - 1 || plane < last)) {
     cell++;
+    if (cell < cells)
+      continue;
+    cell = 0;
+    status = flow->ops->planes(flow, LMI_PLANES_MOMENTS, ++plane, 1, moments);
+  }
   lmi_free(solver->ctx, moments);
   LMI_TRY(status);
   const bool flat = flow->lattice->dimension == 2;
@@ -305,20 +417,10 @@ static double flops_per_update(int velocities)
 
 void lamina_solver_get_info(const lamina_solver *solver, lamina_solver_info *info)
 {
-  const lmi_dense_flow *flow = &solver->flow;
-  const lamina_int3 n = solver->options.cells;
+  const lmi_flow *flow = solver->flow;
   *info = (lamina_solver_info){0};
-  for (int i = 0; i < flow->field_count; i++)
-    info->bytes += lmi_field_bytes(&flow->fields[i]);
-  info->bytes_per_cell = (double)info->bytes / (double)(n.x * n.y * n.z);
-  info->bytes_per_update = 2.0 * flow->lattice->velocities * (double)flow->fields[0].request.element_bytes;
+  flow->ops->info(flow, info);
+  info->bytes_per_cell = (double)info->bytes / (double)info->cells;
+  info->bytes_per_update = 2.0 * flow->lattice->velocities * (double)flow->stored_bytes;
   info->flops_per_update = flops_per_update(flow->lattice->velocities);
-  int faces = 0;
-  for (int p = 0; p < flow->partition.count; p++)
-    faces += flow->partition.slabs[p].upper >= 0;
-  if (faces == 0)
-    return;
-  /* A face carries what two neighbours send each other: as much as a slab in the middle sends on its two sides. */
-  info->alpha = (int)(flow->schedule.traffic.messages / faces + 0.5);
-  info->beta_values = (lamina_index)(flow->schedule.traffic.values / faces + 0.5);
 }

@@ -72,7 +72,7 @@ static void fill_exchange(const lmi_program *program, exchange *made)
 
 static lamina_status time_exchange(lamina_context *ctx, const lamina_solver *solver, double *step_us)
 {
-  const lmi_program *program = &solver->flow.schedule.program;
+  const lmi_program *program = &solver->flow->schedule->program;
   lamina_status status = LAMINA_OK;
   size_t phases = 0, copies = 0;
   exchange made = {NULL, NULL, NULL};
@@ -85,7 +85,7 @@ static lamina_status time_exchange(lamina_context *ctx, const lamina_solver *sol
   fill_exchange(program, &made);
   const lmi_program there_and_back = {
     .steps = made.steps, .step_count = program->step_count, .version = program->version};
-  status = lmi_time_copies(solver->flow.device, &there_and_back, EXCHANGE_SECONDS, step_us);
+  status = lmi_time_copies(solver->flow->device, &there_and_back, EXCHANGE_SECONDS, step_us);
   *step_us /= 2.0;
 cleanup:
   lmi_free(ctx, made.back);
@@ -135,12 +135,12 @@ static lamina_status time_both(lamina_solver *const solvers[2], const lamina_hal
 
 static void describe(const lamina_solver *solver, const lamina_transport *transport, lamina_halo_row *row)
 {
-  const lmi_schedule *schedule = &solver->flow.schedule;
+  const lmi_schedule *schedule = solver->flow->schedule;
   lamina_solver_info info;
   lamina_solver_get_info(solver, &info);
   row->alpha = info.alpha;
   row->beta_values = info.beta_values;
-  row->partitions = solver->flow.partition.count;
+  row->partitions = solver->flow->partition->count;
   row->threads = lamina_context_thread_count(solver->ctx);
   row->bytes = schedule->traffic.bytes / row->partitions;
   const double share = (double)row->partitions / row->threads;

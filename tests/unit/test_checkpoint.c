@@ -36,7 +36,7 @@ static lamina_solver_options cavity(lamina_lattice lattice, lamina_precision pre
   options.precision = precision;
   options.omega = 1.7;
   options.faces[LAMINA_FACE_Y_LOW].kind = LAMINA_FACE_WALL;
-  options.faces[LAMINA_FACE_Y_HIGH] = (lamina_face){LAMINA_FACE_WALL, {0.05, 0.0, 0.0}};
+  options.faces[LAMINA_FACE_Y_HIGH] = (lamina_face){.kind = LAMINA_FACE_WALL, .velocity = {0.05, 0.0, 0.0}};
   return options;
 }
 
