@@ -46,6 +46,13 @@ int main(int argc, char **argv)
     return session_time(argc - 2, argv + 2);
   if (strcmp(task, "halo") == 0)
     return session_halo();
-  fprintf(stderr, "session: check SEED COUNT | accuracy | ceilings | time ROWS... | halo\n");
+  if (strcmp(task, "compile") == 0)
+    return session_compile(argc - 2, argv + 2);
+  if (strcmp(task, "peers") == 0)
+    return session_peers();
+  if (strcmp(task, "equal") == 0 && argc == 4)
+    return session_equal(atoi(argv[2]), argv[3]);
+  fprintf(stderr, "session: check SEED COUNT | accuracy | ceilings | time ROWS... | halo | compile ROWS... | peers | "
+                  "equal DEVICES LAYOUT\n");
   return 2;
 }

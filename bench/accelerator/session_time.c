@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ceilings and speeds. A row is "lattice:collision:precision:streaming:layout:cells[:partitions]", precision f32, f64
- * or f16 (storage); the box has walls all around and a moving lid. Five samples of at least a quarter second each. */
+/* Ceilings and speeds. A row is "lattice:collision:precision:streaming:layout:cells[:partitions[:mode[:devices]]]",
+ * precision f32, f64 or f16 (storage), mode direct, messages, plain (messages that nothing hides) or periodic, each
+ * with @streams where steps are not to be replayed as graphs; the box has walls all around and a moving lid. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "session.h"
 
 enum { SAMPLES = 5 };
+static const double SAMPLE_SECONDS = 0.25;
 
 static double now(void)
 {
@@ -107,11 +109,23 @@ static const char *layout_at(int i)
   return lamina_layout_name((lamina_layout)i);
 }
 
-static lamina_solver_options parse_row(const char *row)
+static void set_mode(const char *mode, lamina_solver_options *options)
 {
-  char words[8][32] = {{0}};
-  const int count = sscanf(row, "%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31s", words[0], words[1],
-                           words[2], words[3], words[4], words[5], words[6], words[7]);
+  const size_t length = strcspn(mode, "@");
+  const bool is_plain = length == 5 && strncmp(mode, "plain", length) == 0;
+  options->no_overlap = is_plain;
+  options->copy_messages = is_plain || (length == 8 && strncmp(mode, "messages", length) == 0);
+  if (length == 8 && strncmp(mode, "periodic", length) == 0)
+    for (int face = 0; face < LAMINA_FACE_COUNT; face++)
+      options->faces[face] = (lamina_face){LAMINA_FACE_PERIODIC, {0, 0, 0}};
+  setenv("LAMINA_CUDA_REPLAY", strcmp(mode + length, "@streams") == 0 ? "streams" : "graphs", 1);
+}
+
+lamina_solver_options session_parse_row(const char *row)
+{
+  char words[9][32] = {{0}};
+  const int count = sscanf(row, "%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31[^:]:%31s", words[0],
+                           words[1], words[2], words[3], words[4], words[5], words[6], words[7], words[8]);
   if (count < 6) {
     fprintf(stderr, "session: '%s' is no row\n", row);
     exit(2);
@@ -127,11 +141,8 @@ static lamina_solver_options parse_row(const char *row)
   options.streaming = (lamina_streaming)find_word(words[3], streaming_at, "streaming");
   options.layout = (lamina_layout)find_word(words[4], layout_at, "layout");
   options.partitions = count > 6 ? atoi(words[6]) : 1;
-  options.no_overlap = strcmp(words[7], "plain") == 0;
-  options.copy_messages = options.no_overlap || strcmp(words[7], "messages") == 0;
-  if (strcmp(words[7], "periodic") == 0)
-    for (int face = 0; face < LAMINA_FACE_COUNT; face++)
-      options.faces[face] = (lamina_face){LAMINA_FACE_PERIODIC, {0, 0, 0}};
+  set_mode(words[7], &options);
+  session_use_devices(&options, count > 8 ? atoi(words[8]) : 1);
   return options;
 }
 
@@ -168,45 +179,56 @@ static int compare_doubles(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static lamina_spread time_steps(lamina_context *ctx, lamina_solver *solver)
+static lamina_spread time_steps(lamina_context *ctx, lamina_solver *solver, double seconds)
 {
   double us[SAMPLES];
   (void)run_seconds(ctx, solver, 64);
   const double once = run_seconds(ctx, solver, 64) / 64.0;
-  lamina_index steps = (lamina_index)(0.25 / once) / 16 * 16 + 16;
+  lamina_index steps = (lamina_index)(seconds / once) / 16 * 16 + 16;
   for (int i = 0; i < SAMPLES; i++)
     us[i] = 1e6 * run_seconds(ctx, solver, steps) / (double)steps;
   qsort(us, SAMPLES, sizeof *us, compare_doubles);
   return (lamina_spread){us[SAMPLES / 2], us[0], us[SAMPLES - 1]};
 }
 
-static void time_row(const char *row)
+static void time_row(const char *row, double seconds)
 {
   const double begin = now();
   lamina_context *ctx = open_context();
-  const lamina_solver_options options = parse_row(row);
+  const lamina_solver_options options = session_parse_row(row);
   lamina_solver *solver = NULL;
   session_require(ctx, lamina_solver_create(ctx, &options, &solver), row);
   fill(ctx, solver, &options);
   const double ready = now();
-  const lamina_spread us = time_steps(ctx, solver);
+  const lamina_spread us = time_steps(ctx, solver, seconds);
   lamina_solver_info info;
   lamina_solver_get_info(solver, &info);
   const lamina_int3 n = options.cells;
   const double cells = (double)(n.x * n.y * n.z);
   const lamina_spread mlups = {cells / us.median, cells / us.high, cells / us.low};
-  session_print(json_pack("{s:s, s:s, s:o, s:o, s:f, s:f, s:i, s:I, s:f}", "task", "time", "row", row, "mlups",
-                          spread(mlups), "us_per_step", spread(us), "gb_per_s",
-                          1e-3 * mlups.median * info.bytes_per_update, "bytes_per_cell", info.bytes_per_cell, "alpha",
-                          info.alpha, "beta_values", (json_int_t)info.beta_values, "setup_s", ready - begin));
+  session_print(json_pack("{s:s, s:s, s:i, s:o, s:o, s:f, s:f, s:i, s:I, s:f}", "task", "time", "row", row, "devices",
+                          options.device_count > 0 ? options.device_count : 1, "mlups", spread(mlups), "us_per_step",
+                          spread(us), "gb_per_s", 1e-3 * mlups.median * info.bytes_per_update, "bytes_per_cell",
+                          info.bytes_per_cell, "alpha", info.alpha, "beta_values", (json_int_t)info.beta_values,
+                          "setup_s", ready - begin));
   lamina_solver_destroy(solver);
   lamina_context_destroy(ctx);
 }
 
+/* A first word "seconds=0.1" is the length of a sample. */
 int session_time(int row_count, char **rows)
 {
-  for (int i = 0; i < row_count; i++)
-    time_row(rows[i]);
+  double seconds = SAMPLE_SECONDS;
+  const int first = row_count > 0 && sscanf(rows[0], "seconds=%lf", &seconds) == 1;
+  int devices = 1;
+  for (int i = first; i < row_count; i++) {
+    const int count = session_parse_row(rows[i]).device_count;
+    devices = count > devices ? count : devices;
+  }
+  session_holder holder = session_hold_devices(devices);
+  for (int i = first; i < row_count; i++)
+    time_row(rows[i], seconds);
+  session_release_devices(&holder);
   return 0;
 }
 
@@ -221,7 +243,7 @@ int session_halo(void)
           char row[128];
           snprintf(row, sizeof row, "%s:bgk:f32:esoteric_pull:%s:%d:%d", lattices[l], layouts[layout], sizes[n],
                    partitions[p]);
-          time_row(row);
+          time_row(row, SAMPLE_SECONDS);
         }
   return 0;
 }

@@ -8,6 +8,8 @@
 #ifndef LAMINA_ACCELERATOR_H
 #define LAMINA_ACCELERATOR_H
 
+#include <stdbool.h>
+
 #include <lamina/context.h>
 #include <lamina/machine.h>
 
@@ -73,6 +75,20 @@ typedef struct lamina_accelerator_setup {
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_accelerator_measure_setup(lamina_context *context, int ordinal,
                                                                            int repetitions,
                                                                            lamina_accelerator_setup *setup);
+
+/* How two devices of one host reach each other. */
+typedef struct lamina_accelerator_peer {
+  bool direct;                                /* kernels of each may use the other's memory */
+  bool native_atomics;                        /* over the link: NVLink has them, PCIe has not */
+  int performance_rank;                       /* the driver's; 0 is the fastest link of this host */
+  bool in_graphs;                             /* the driver captures copies between them */
+  lamina_spread copy_us, graph_copy_us;       /* starting a small copy, one of a chain; the second if in_graphs */
+  lamina_spread gb_per_s, gb_per_s_both_ways; /* of large copies: from one to the other; at once, summed */
+} lamina_accelerator_peer;
+
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_accelerator_measure_peer(lamina_context *context, int from, int to,
+                                                                          int repetitions,
+                                                                          lamina_accelerator_peer *peer);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ enum {
   LMI_CU_EVENT_DEFAULT = 0,
   LMI_CU_EVENT_DISABLE_TIMING = 2,
   LMI_CU_CAPTURE_RELAXED = 2,
-  LMI_CU_MEMORY_DEVICE = 2, /* CU_MEMORYTYPE_DEVICE */
+  LMI_CU_MEMORY_UNIFIED = 4, /* CU_MEMORYTYPE_UNIFIED: the address tells the device */
   LMI_CU_HOST_ALLOC_PORTABLE = 1,
   LMI_CU_HOST_ALLOC_MAPPED = 2,
 };
@@ -36,6 +36,9 @@ enum {
   LMI_CU_ATTRIBUTE_MAJOR = 75,
   LMI_CU_ATTRIBUTE_MINOR = 76,
 };
+
+/* CUdevice_P2PAttribute */
+enum { LMI_CU_PEER_PERFORMANCE_RANK = 1, LMI_CU_PEER_ACCESS = 2, LMI_CU_PEER_NATIVE_ATOMICS = 3 };
 
 /* CUfunction_attribute */
 enum { LMI_CU_FUNCTION_SHARED_BYTES = 1, LMI_CU_FUNCTION_LOCAL_BYTES = 3, LMI_CU_FUNCTION_REGISTERS = 4 };
@@ -68,6 +71,8 @@ typedef struct lmi_cu_copy_2d {
   X(device_name, "cuDeviceGetName", (char *name, int bytes, lmi_cu_device device))                                    \
   X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, lmi_cu_device device))                      \
   X(device_peer, "cuDeviceCanAccessPeer", (int *can, lmi_cu_device device, lmi_cu_device peer))                       \
+  X(device_peer_attribute, "cuDeviceGetP2PAttribute",                                                                 \
+    (int *value, int attribute, lmi_cu_device from, lmi_cu_device to))                                                \
   X(context_retain, "cuDevicePrimaryCtxRetain", (lmi_cu_context * context, lmi_cu_device device))                     \
   X(context_release, "cuDevicePrimaryCtxRelease_v2", (lmi_cu_device device))                                          \
   X(context_set, "cuCtxSetCurrent", (lmi_cu_context context))                                                         \

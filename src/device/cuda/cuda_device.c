@@ -3,6 +3,7 @@
 #include "cuda_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda_cache.h"
@@ -48,6 +49,7 @@ static lamina_status open_unit(lmi_cuda_device *cuda, int ordinal)
   cuda->unit_count++; /* from here on close() releases it */
   LMI_TRY(lmi_cuda_enter(cuda, cuda->unit_count - 1));
   LMI_TRY(lmi_cuda_check(ctx, api, api->stream_create(&unit->stream, LMI_CU_STREAM_NON_BLOCKING), "making a stream"));
+  LMI_TRY(lmi_cuda_check(ctx, api, api->event_create(&unit->done, LMI_CU_EVENT_DISABLE_TIMING), "making an event"));
   return lmi_cuda_check(ctx, api, api->memory_allocate(&unit->watch, sizeof(lmk_watch)),
                         "allocating the watch on non-finite values");
 }
@@ -80,6 +82,13 @@ static lamina_status open_units(lmi_cuda_device *cuda, const lmi_device_options 
   return LAMINA_OK;
 }
 
+/* LAMINA_CUDA_REPLAY=streams: each step is put on streams anew, for comparisons. */
+static bool wants_graphs(void)
+{
+  const char *wanted = getenv("LAMINA_CUDA_REPLAY");
+  return wanted == NULL || strcmp(wanted, "streams") != 0;
+}
+
 static void cuda_close(lmi_device *device);
 
 static lamina_status cuda_open(lamina_context *ctx, const lmi_device_options *options, lmi_device **device)
@@ -89,6 +98,7 @@ static lamina_status cuda_open(lamina_context *ctx, const lmi_device_options *op
   lamina_status status = LAMINA_OK;
   LMI_TRY(LMI_ALLOC(ctx, 1, &made));
   made->base = (lmi_device){.ops = &lmi_cuda_ops, .ctx = ctx};
+  made->graphs = wants_graphs();
   LMI_TRY_GOTO(status, lmi_cuda_api_open(ctx, &made->api), cleanup);
   LMI_TRY_GOTO(status, lmi_nvrtc_api_open(ctx, &made->nvrtc), cleanup);
   LMI_TRY_GOTO(status, lmi_cuda_check(ctx, &made->api, made->api.driver_version(&made->driver), "asking the driver"),
@@ -131,6 +141,8 @@ static void cuda_close(lmi_device *device)
       (void)cuda->api.memory_free(unit->staging);
     if (unit->watch != 0)
       (void)cuda->api.memory_free(unit->watch);
+    if (unit->done != NULL)
+      (void)cuda->api.event_destroy(unit->done);
     if (unit->stream != NULL)
       (void)cuda->api.stream_destroy(unit->stream);
     (void)cuda->api.context_release(unit->device);

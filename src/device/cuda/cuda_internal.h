@@ -21,6 +21,7 @@ typedef struct lmi_cuda_unit {
   int ordinal, architecture;
   char name[64];
   lmi_cu_stream stream;   /* of everything but partitions */
+  lmi_cu_event done;      /* the end of what was last put on it */
   lmi_cu_address watch;   /* lmk_watch */
   lmi_cu_address staging; /* planes on their way to or from the host */
   size_t staging_bytes;
@@ -69,6 +70,7 @@ typedef struct lmi_cuda_device {
   lmi_cuda_unit units[LMI_CUDA_MAX_UNITS];
   int unit_count;
   bool reaches_all;   /* every device, the memory of every other */
+  bool graphs;        /* periods are captured; off where the driver captures nothing across devices */
   lmi_cuda_set *sets; /* all that were asked for, the newest first */
   lmi_cuda_lane *lanes;
   int lane_count;

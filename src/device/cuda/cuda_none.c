@@ -63,4 +63,14 @@ lamina_status lamina_accelerator_measure_setup(lamina_context *context, int ordi
   return refuse(context);
 }
 
+lamina_status lamina_accelerator_measure_peer(lamina_context *context, int from, int to, int repetitions,
+                                              lamina_accelerator_peer *peer)
+{
+  (void)from;
+  (void)to;
+  (void)repetitions;
+  *peer = (lamina_accelerator_peer){0};
+  return refuse(context);
+}
+
 const lmi_device_ops lmi_cuda_ops = {.name = "cuda", .open = none_open};

@@ -6,43 +6,25 @@
 #include <lamina/accelerator.h>
 
 #include "cuda_cache.h"
-#include "cuda_internal.h"
+#include "cuda_probe.h"
 
 static const double SAMPLE_MS = 15.0;
 
-enum { MAX_REPETITIONS = 1000, BLOCK = 256, CHAIN = 200 };
+enum { BLOCK = 256 };
 
-typedef struct cuda_probe {
-  lmi_cuda_device *cuda;
-  lmi_cu_module module;
-  lmi_cu_function streams, copy, empty;
-  lmi_cu_address memory[2];
-  void *host;
-  lmi_cu_event begin, end;
-  lmi_cu_graph_exec graph;
-} cuda_probe;
-
-/* One thing to time: puts `times` of it on the stream. */
-typedef struct cuda_work {
-  lamina_status (*issue)(const cuda_probe *probe, const struct cuda_work *work, int times);
-  lamina_accelerator_probe shape;
-  lamina_link link;
-  uint64_t bytes;
-} cuda_work;
-
-static lamina_status check(const cuda_probe *probe, lmi_cu_result result, const char *what)
+static lamina_status check(const lmi_cuda_probe *probe, lmi_cu_result result, const char *what)
 {
   return lmi_cuda_check(probe->cuda->base.ctx, &probe->cuda->api, result, what);
 }
 
-static lmi_cu_stream stream_of(const cuda_probe *probe)
+static lmi_cu_stream stream_of(const lmi_cuda_probe *probe)
 {
   return probe->cuda->units[0].stream;
 }
 
 /* ---- opening and closing ---- */
 
-static lamina_status load_texts(cuda_probe *probe, const lamina_accelerator_probe *shape)
+static lamina_status load_texts(lmi_cuda_probe *probe, const lamina_accelerator_probe *shape)
 {
   lmi_cuda_device *cuda = probe->cuda;
   lamina_context *ctx = cuda->base.ctx;
@@ -81,7 +63,7 @@ cleanup:
   return status;
 }
 
-static void probe_close(cuda_probe *probe)
+void lmi_probe_close(lmi_cuda_probe *probe)
 {
   if (probe->cuda == NULL)
     return;
@@ -103,20 +85,26 @@ static void probe_close(cuda_probe *probe)
   probe->cuda = NULL;
 }
 
-static lamina_status probe_open(lamina_context *ctx, const lamina_accelerator_probe *shape, cuda_probe *probe)
+lamina_status lmi_probe_open(lamina_context *ctx, const lamina_accelerator_probe *shape,
+                             const lmi_device_options *options, lmi_cuda_probe *probe)
 {
-  *probe = (cuda_probe){0};
+  *probe = (lmi_cuda_probe){0};
   lmi_device *device = NULL;
-  const lmi_device_options options = {.ordinals = &shape->ordinal, .ordinal_count = 1};
-  LMI_TRY(lmi_cuda_ops.open(ctx, &options, &device));
+  LMI_TRY(lmi_cuda_ops.open(ctx, options, &device));
   probe->cuda = (lmi_cuda_device *)device;
   LMI_TRY(load_texts(probe, shape));
   LMI_TRY(check(probe, probe->cuda->api.event_create(&probe->begin, LMI_CU_EVENT_DEFAULT), "making an event"));
   return check(probe, probe->cuda->api.event_create(&probe->end, LMI_CU_EVENT_DEFAULT), "making an event");
 }
 
+static lamina_status open_one(lamina_context *ctx, const lamina_accelerator_probe *shape, lmi_cuda_probe *probe)
+{
+  const lmi_device_options options = {.ordinals = &shape->ordinal, .ordinal_count = 1};
+  return lmi_probe_open(ctx, shape, &options, probe);
+}
+
 /* Filled with a bit pattern that is a small number in every format. */
-static lamina_status take_memory(cuda_probe *probe, int which, uint64_t bytes)
+static lamina_status take_memory(lmi_cuda_probe *probe, int which, uint64_t bytes)
 {
   const lmi_cuda_api *api = &probe->cuda->api;
   LMI_TRY(probe->cuda->base.ops->require_room(&probe->cuda->base, bytes, bytes, 1));
@@ -127,7 +115,7 @@ static lamina_status take_memory(cuda_probe *probe, int which, uint64_t bytes)
 
 /* ---- timing ---- */
 
-static lamina_status time_once(const cuda_probe *probe, const cuda_work *work, int times, double *milliseconds)
+static lamina_status time_once(const lmi_cuda_probe *probe, const lmi_cuda_work *work, int times, double *milliseconds)
 {
   const lmi_cuda_api *api = &probe->cuda->api;
   float elapsed = 0.0f;
@@ -147,9 +135,9 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Milliseconds of one `work`: warmed up, then samples of at least SAMPLE_MS. */
-static lamina_status time_work(const cuda_probe *probe, const cuda_work *work, int repetitions, lamina_spread *ms)
+lamina_status lmi_probe_time(const lmi_cuda_probe *probe, const lmi_cuda_work *work, int repetitions, lamina_spread *ms)
 {
-  double samples[MAX_REPETITIONS], once = 0.0;
+  double samples[LMI_PROBE_MAX_REPETITIONS], once = 0.0;
   LMI_TRY(time_once(probe, work, 2, &once));
   LMI_TRY(time_once(probe, work, 4, &once));
   const double wanted = once > 0.0 ? 4.0 * SAMPLE_MS / once : 1.0;
@@ -178,7 +166,7 @@ static lamina_bandwidth make_bandwidth(const lamina_spread *ms, double bytes, do
 
 /* ---- what is timed ---- */
 
-static lamina_status issue_streams(const cuda_probe *probe, const cuda_work *work, int times)
+static lamina_status issue_streams(const lmi_cuda_probe *probe, const lmi_cuda_work *work, int times)
 {
   const lamina_accelerator_probe *shape = &work->shape;
   int64_t count = shape->cells / (shape->element_bytes == 2 ? 2 : 1), stride = count;
@@ -192,7 +180,7 @@ static lamina_status issue_streams(const cuda_probe *probe, const cuda_work *wor
   return LAMINA_OK;
 }
 
-static lamina_status issue_copy_kernel(const cuda_probe *probe, uint64_t bytes)
+static lamina_status issue_copy_kernel(const lmi_cuda_probe *probe, uint64_t bytes)
 {
   lmi_cu_address source = 0, target = probe->memory[0];
   int64_t count = (int64_t)(bytes / sizeof(uint64_t));
@@ -204,7 +192,7 @@ static lamina_status issue_copy_kernel(const cuda_probe *probe, uint64_t bytes)
                "launching the probe");
 }
 
-static lamina_status issue_link(const cuda_probe *probe, const cuda_work *work, int times)
+static lamina_status issue_link(const lmi_cuda_probe *probe, const lmi_cuda_work *work, int times)
 {
   const lmi_cuda_api *api = &probe->cuda->api;
   const lmi_cu_stream stream = stream_of(probe);
@@ -225,28 +213,28 @@ static lamina_status issue_link(const cuda_probe *probe, const cuda_work *work, 
   return LAMINA_OK;
 }
 
-/* CHAIN of them, one after the other. */
-static lamina_status issue_launches(const cuda_probe *probe, const cuda_work *work, int times)
+/* LMI_PROBE_CHAIN of them, one after the other. */
+static lamina_status issue_launches(const lmi_cuda_probe *probe, const lmi_cuda_work *work, int times)
 {
   int64_t nothing = 0;
   void *parameters[] = {&nothing};
   (void)work;
-  for (int i = 0; i < times * CHAIN; i++)
+  for (int i = 0; i < times * LMI_PROBE_CHAIN; i++)
     LMI_TRY(check(probe, probe->cuda->api.launch(probe->empty, 1, 1, 1, 1, 1, 1, 0, stream_of(probe), parameters, NULL),
                   "launching nothing"));
   return LAMINA_OK;
 }
 
-static lamina_status issue_copies(const cuda_probe *probe, const cuda_work *work, int times)
+static lamina_status issue_copies(const lmi_cuda_probe *probe, const lmi_cuda_work *work, int times)
 {
-  for (int i = 0; i < times * CHAIN; i++)
+  for (int i = 0; i < times * LMI_PROBE_CHAIN; i++)
     LMI_TRY(check(
       probe, probe->cuda->api.copy_on_device(probe->memory[1], probe->memory[0], (size_t)work->bytes, stream_of(probe)),
       "copying little"));
   return LAMINA_OK;
 }
 
-static lamina_status issue_graph(const cuda_probe *probe, const cuda_work *work, int times)
+static lamina_status issue_graph(const lmi_cuda_probe *probe, const lmi_cuda_work *work, int times)
 {
   (void)work;
   for (int i = 0; i < times; i++)
@@ -313,8 +301,8 @@ static lamina_status check_shape(lamina_context *ctx, const lamina_accelerator_p
                 (shape->tile_cells == 0 || shape->cells % shape->tile_cells == 0),
               LAMINA_ERROR_ARGUMENT, "tiles of %lld cells: an even divisor of the %lld cells is needed",
               (long long)shape->tile_cells, (long long)shape->cells);
-  LMI_REQUIRE(ctx, shape->repetitions >= 1 && shape->repetitions <= MAX_REPETITIONS, LAMINA_ERROR_ARGUMENT,
-              "%d repetitions: 1 to %d are possible", shape->repetitions, (int)MAX_REPETITIONS);
+  LMI_REQUIRE(ctx, shape->repetitions >= 1 && shape->repetitions <= LMI_PROBE_MAX_REPETITIONS, LAMINA_ERROR_ARGUMENT,
+              "%d repetitions: 1 to %d are possible", shape->repetitions, (int)LMI_PROBE_MAX_REPETITIONS);
   return LAMINA_OK;
 }
 
@@ -324,17 +312,17 @@ lamina_status lamina_accelerator_stream_ceiling(lamina_context *context, const l
   *result = (lamina_bandwidth){0};
   LMI_TRY(check_shape(context, probe));
   const uint64_t bytes = (uint64_t)probe->cells * (uint64_t)probe->streams * (uint64_t)probe->element_bytes;
-  const cuda_work work = {.issue = issue_streams, .shape = *probe};
-  cuda_probe opened;
+  const lmi_cuda_work work = {.issue = issue_streams, .shape = *probe};
+  lmi_cuda_probe opened;
   lamina_spread ms;
-  lamina_status status = probe_open(context, probe, &opened);
+  lamina_status status = open_one(context, probe, &opened);
   if (status == LAMINA_OK)
     status = take_memory(&opened, 0, bytes);
   if (status == LAMINA_OK)
-    status = time_work(&opened, &work, probe->repetitions, &ms);
+    status = lmi_probe_time(&opened, &work, probe->repetitions, &ms);
   if (status == LAMINA_OK)
     *result = make_bandwidth(&ms, 2.0 * (double)bytes, (double)probe->cells, bytes, probe->repetitions);
-  probe_close(&opened);
+  lmi_probe_close(&opened);
   return status;
 }
 
@@ -348,11 +336,12 @@ const char *lamina_link_name(lamina_link link)
   return (size_t)link < LMI_COUNT(link_names) ? link_names[link] : NULL;
 }
 
-static lamina_status open_link(lamina_context *ctx, int ordinal, lamina_link link, uint64_t bytes, cuda_probe *probe)
+static lamina_status open_link(lamina_context *ctx, int ordinal, lamina_link link, uint64_t bytes,
+                               lmi_cuda_probe *probe)
 {
   lamina_accelerator_probe shape = lamina_accelerator_probe_default();
   shape.ordinal = ordinal;
-  LMI_TRY(probe_open(ctx, &shape, probe));
+  LMI_TRY(open_one(ctx, &shape, probe));
   LMI_TRY(take_memory(probe, 0, bytes));
   if (link == LAMINA_LINK_DEVICE_COPY)
     return take_memory(probe, 1, bytes);
@@ -369,21 +358,21 @@ lamina_status lamina_accelerator_link(lamina_context *context, int ordinal, lami
   LMI_REQUIRE(context, lamina_link_name(link) != NULL, LAMINA_ERROR_ARGUMENT, "link %d is not in the list", (int)link);
   LMI_REQUIRE(context, bytes >= 16 && bytes % 16 == 0, LAMINA_ERROR_ARGUMENT, "%llu bytes: a multiple of 16 is needed",
               (unsigned long long)bytes);
-  LMI_REQUIRE(context, repetitions >= 1 && repetitions <= MAX_REPETITIONS, LAMINA_ERROR_ARGUMENT,
-              "%d repetitions: 1 to %d are possible", repetitions, (int)MAX_REPETITIONS);
-  const cuda_work work = {.issue = issue_link, .link = link, .bytes = bytes};
-  cuda_probe opened;
+  LMI_REQUIRE(context, repetitions >= 1 && repetitions <= LMI_PROBE_MAX_REPETITIONS, LAMINA_ERROR_ARGUMENT,
+              "%d repetitions: 1 to %d are possible", repetitions, (int)LMI_PROBE_MAX_REPETITIONS);
+  const lmi_cuda_work work = {.issue = issue_link, .link = link, .bytes = bytes};
+  lmi_cuda_probe opened;
   lamina_spread ms;
   lamina_status status = open_link(context, ordinal, link, bytes, &opened);
   if (status == LAMINA_OK)
-    status = time_work(&opened, &work, repetitions, &ms);
+    status = lmi_probe_time(&opened, &work, repetitions, &ms);
   if (status == LAMINA_OK)
     *result = make_bandwidth(&ms, (double)bytes * link_factors[link], (double)bytes, bytes, repetitions);
-  probe_close(&opened);
+  lmi_probe_close(&opened);
   return status;
 }
 
-static lamina_status capture_chain(cuda_probe *probe, const cuda_work *chain)
+static lamina_status capture_chain(lmi_cuda_probe *probe, const lmi_cuda_work *chain)
 {
   const lmi_cuda_api *api = &probe->cuda->api;
   lmi_cu_graph graph = NULL;
@@ -401,14 +390,14 @@ static lamina_status capture_chain(cuda_probe *probe, const cuda_work *chain)
 }
 
 /* Milliseconds of a chain to microseconds of a link of it. */
-static lamina_status time_chain(cuda_probe *probe, const cuda_work *chain, int repetitions, bool in_graph,
-                                lamina_spread *us)
+lamina_status lmi_probe_time_chain(lmi_cuda_probe *probe, const lmi_cuda_work *chain, int repetitions, bool in_graph,
+                                   lamina_spread *us)
 {
-  const cuda_work replay = {.issue = issue_graph};
+  const lmi_cuda_work replay = {.issue = issue_graph};
   if (in_graph)
     LMI_TRY(capture_chain(probe, chain));
-  LMI_TRY(time_work(probe, in_graph ? &replay : chain, repetitions, us));
-  const double scale = 1e3 / CHAIN;
+  LMI_TRY(lmi_probe_time(probe, in_graph ? &replay : chain, repetitions, us));
+  const double scale = 1e3 / LMI_PROBE_CHAIN;
   *us = (lamina_spread){us->median * scale, us->low * scale, us->high * scale};
   return LAMINA_OK;
 }
@@ -417,17 +406,17 @@ lamina_status lamina_accelerator_measure_setup(lamina_context *context, int ordi
                                                lamina_accelerator_setup *setup)
 {
   *setup = (lamina_accelerator_setup){0};
-  LMI_REQUIRE(context, repetitions >= 1 && repetitions <= MAX_REPETITIONS, LAMINA_ERROR_ARGUMENT,
-              "%d repetitions: 1 to %d are possible", repetitions, (int)MAX_REPETITIONS);
-  const cuda_work launches = {.issue = issue_launches}, copies = {.issue = issue_copies, .bytes = 64};
-  cuda_probe opened;
+  LMI_REQUIRE(context, repetitions >= 1 && repetitions <= LMI_PROBE_MAX_REPETITIONS, LAMINA_ERROR_ARGUMENT,
+              "%d repetitions: 1 to %d are possible", repetitions, (int)LMI_PROBE_MAX_REPETITIONS);
+  const lmi_cuda_work launches = {.issue = issue_launches}, copies = {.issue = issue_copies, .bytes = 64};
+  lmi_cuda_probe opened;
   lamina_status status = LAMINA_OK;
   LMI_TRY_GOTO(status, open_link(context, ordinal, LAMINA_LINK_DEVICE_COPY, 4096, &opened), cleanup);
-  LMI_TRY_GOTO(status, time_chain(&opened, &launches, repetitions, false, &setup->launch_us), cleanup);
-  LMI_TRY_GOTO(status, time_chain(&opened, &copies, repetitions, false, &setup->copy_us), cleanup);
-  LMI_TRY_GOTO(status, time_chain(&opened, &launches, repetitions, true, &setup->graph_launch_us), cleanup);
-  LMI_TRY_GOTO(status, time_chain(&opened, &copies, repetitions, true, &setup->graph_copy_us), cleanup);
+  LMI_TRY_GOTO(status, lmi_probe_time_chain(&opened, &launches, repetitions, false, &setup->launch_us), cleanup);
+  LMI_TRY_GOTO(status, lmi_probe_time_chain(&opened, &copies, repetitions, false, &setup->copy_us), cleanup);
+  LMI_TRY_GOTO(status, lmi_probe_time_chain(&opened, &launches, repetitions, true, &setup->graph_launch_us), cleanup);
+  LMI_TRY_GOTO(status, lmi_probe_time_chain(&opened, &copies, repetitions, true, &setup->graph_copy_us), cleanup);
 cleanup:
-  probe_close(&opened);
+  lmi_probe_close(&opened);
   return status;
 }

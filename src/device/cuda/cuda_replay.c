@@ -96,10 +96,10 @@ static lamina_status issue_copy(const lmi_cuda_device *cuda, const lmi_copy *cop
   if (copy->rows == 1)
     return check(cuda, cuda->api.copy_on_device(target, source, copy->bytes, stream), "sending a message");
   const lmi_cu_copy_2d rows = {
-    .source_type = LMI_CU_MEMORY_DEVICE,
+    .source_type = LMI_CU_MEMORY_UNIFIED,
     .source_device = source,
     .source_pitch = copy->pitch,
-    .target_type = LMI_CU_MEMORY_DEVICE,
+    .target_type = LMI_CU_MEMORY_UNIFIED,
     .target_device = target,
     .target_pitch = copy->pitch,
     .bytes = copy->bytes,
@@ -216,13 +216,33 @@ static lamina_status advance_watches(const lmi_cuda_device *cuda, uint64_t steps
   return LAMINA_OK;
 }
 
-/* From the first device's own stream to all others. */
-static lamina_status fork_lanes(const lmi_cuda_device *cuda)
+/* The first device's own stream goes on when those of the others are done. */
+static lamina_status gather_units(const lmi_cuda_device *cuda)
+{
+  for (int u = 1; u < cuda->unit_count; u++) {
+    LMI_TRY(lmi_cuda_enter(cuda, u));
+    LMI_TRY(mark(cuda, cuda->units[u].done, cuda->units[u].stream));
+  }
+  LMI_TRY(lmi_cuda_enter(cuda, 0));
+  for (int u = 1; u < cuda->unit_count; u++)
+    LMI_TRY(wait_for(cuda, cuda->units[0].stream, cuda->units[u].done));
+  return LAMINA_OK;
+}
+
+/* And those of the others when it is. */
+static lamina_status scatter_units(const lmi_cuda_device *cuda)
 {
   LMI_TRY(lmi_cuda_enter(cuda, 0));
   LMI_TRY(mark(cuda, cuda->fork, cuda->units[0].stream));
   for (int u = 1; u < cuda->unit_count; u++)
     LMI_TRY(wait_for(cuda, cuda->units[u].stream, cuda->fork));
+  return LAMINA_OK;
+}
+
+/* From the first device's own stream to all others. */
+static lamina_status fork_lanes(const lmi_cuda_device *cuda)
+{
+  LMI_TRY(scatter_units(cuda));
   for (int p = 0; p < cuda->lane_count; p++)
     LMI_TRY(wait_for(cuda, cuda->lanes[p].compute, cuda->fork));
   return mark_lanes(cuda);
@@ -247,7 +267,8 @@ static lamina_status record_steps(const lmi_cuda_device *cuda, const lmi_program
     LMI_TRY(direct ? record_direct_step(cuda, step, (uint64_t)s) : record_step(cuda, step, (uint64_t)s));
   }
   LMI_TRY(join_lanes(cuda));
-  return advance_watches(cuda, (uint64_t)count);
+  LMI_TRY(advance_watches(cuda, (uint64_t)count));
+  return gather_units(cuda);
 }
 
 /* Planes that were set since the last replay are not in the halos yet: the messages of the first step bring them. What
@@ -300,17 +321,28 @@ static bool is_captured(const lmi_cuda_device *cuda, const lmi_program *program)
   return cuda->captured_steps == program->steps && cuda->captured_version == program->version;
 }
 
-/* Captures anew when arguments changed. */
-static lamina_status require_captures(lmi_cuda_device *cuda, const lmi_program *program)
+static lamina_status capture_periods(lmi_cuda_device *cuda, const lmi_program *program)
 {
-  if (is_captured(cuda, program))
-    return LAMINA_OK;
   lmi_cuda_drop_captures(cuda);
   const int64_t period = (int64_t)program->step_count;
   LMI_TRY(capture_steps(cuda, program, LONG_PERIODS * period, &cuda->captures[0]));
   LMI_TRY(capture_steps(cuda, program, period, &cuda->captures[1]));
   cuda->captured_steps = program->steps;
   cuda->captured_version = program->version;
+  return LAMINA_OK;
+}
+
+/* Captures anew when arguments changed. A driver that captures nothing across devices is not asked again. */
+static lamina_status require_captures(lmi_cuda_device *cuda, const lmi_program *program)
+{
+  if (is_captured(cuda, program))
+    return LAMINA_OK;
+  const lamina_status status = capture_periods(cuda, program);
+  if (status == LAMINA_OK || cuda->unit_count == 1)
+    return status;
+  lmi_cuda_drop_captures(cuda);
+  lamina_error_clear(cuda->base.ctx);
+  cuda->graphs = false;
   return LAMINA_OK;
 }
 
@@ -321,7 +353,7 @@ static lamina_status launch_captures(const lmi_cuda_device *cuda, int64_t *start
     for (; *count >= capture->steps; *count -= capture->steps, *start += capture->steps)
       LMI_TRY(check(cuda, cuda->api.graph_launch(capture->exec, cuda->units[0].stream), "replaying steps"));
   }
-  return LAMINA_OK;
+  return scatter_units(cuda);
 }
 
 /* ---- the watch ---- */
@@ -365,21 +397,23 @@ static lamina_status read_watches(const lmi_cuda_device *cuda, int64_t before, l
 }
 
 /* An odd start is brought to the period's beginning, whole periods are graphs, the rest is recorded as it comes. A few
- * steps are not worth a capture. A capture across devices is not tested: several devices replay stream by stream. */
+ * steps are not worth a capture. */
 static lamina_status run_chunk(lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count)
 {
   const int64_t period = (int64_t)program->step_count;
   int64_t lead = (period - start % period) % period;
   const bool is_worth_it = count - lead >= LONG_PERIODS * period || (is_captured(cuda, program) && count > lead);
-  if (cuda->unit_count > 1 || !is_worth_it)
+  if (cuda->graphs && is_worth_it)
+    LMI_TRY(require_captures(cuda, program));
+  if (!cuda->graphs || !is_worth_it)
     lead = count;
+  LMI_TRY(gather_units(cuda));
   if (lead > 0)
     LMI_TRY(record_steps(cuda, program, start, lead));
   start += lead;
   count -= lead;
   if (count == 0)
     return LAMINA_OK;
-  LMI_TRY(require_captures(cuda, program));
   LMI_TRY(launch_captures(cuda, &start, &count));
   return count > 0 ? record_steps(cuda, program, start, count) : LAMINA_OK;
 }

@@ -199,6 +199,11 @@ int cuDeviceCanAccessPeer(int *can, int device, int peer)
   *can = device != peer;
   return 0;
 }
+int cuDeviceGetP2PAttribute(int *value, int attribute, int device, int peer)
+{
+  *value = attribute != 1 && device != peer;
+  return 0;
+}
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
   static int contexts[DEVICES];
@@ -307,7 +312,7 @@ int cuMemcpyDtoDAsync_v2(uint64_t target, uint64_t source, size_t bytes, stream 
 }
 int cuMemcpy2DAsync_v2(const copy_2d *copy, stream *s)
 {
-  if (copy->source_type != 2 || copy->target_type != 2 || copy->source_pitch < copy->bytes ||
+  if (copy->source_type != 4 || copy->target_type != 4 || copy->source_pitch < copy->bytes ||
       copy->source_pitch != copy->target_pitch)
     return INVALID;
   node *n = add_node(s, COPY_ROWS, NONE);
