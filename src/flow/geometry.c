@@ -355,6 +355,11 @@ lamina_status lamina_geometry_add_box(lamina_geometry *geometry, lamina_real3 lo
 
 /* ---- asking ---- */
 
+lamina_context *lmi_geometry_context(const lamina_geometry *geometry)
+{
+  return geometry->ctx;
+}
+
 int lamina_geometry_body_count(const lamina_geometry *geometry)
 {
   return geometry != NULL ? geometry->count : 0;

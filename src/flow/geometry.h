@@ -94,6 +94,8 @@ LAMINA_NODISCARD lamina_status lmi_geometry_find_thin(lamina_context *ctx, const
 LAMINA_NODISCARD lamina_status lmi_weld(lamina_context *ctx, const int64_t *keys, size_t count, uint32_t *numbers,
                                         size_t *distinct);
 
+lamina_context *lmi_geometry_context(const lamina_geometry *geometry);
+
 /* Edges of a mesh that do not bound two triangles. */
 typedef struct lmi_open_edges {
   size_t count;
