@@ -31,10 +31,12 @@ function(lamina_host_kernels target)
 
 #include \"kernel/dense.h\"
 
-#define LMK_REAL ${real}
+#define LMK_SCALAR ${real}
+#define LMK_REAL lmk_vector_${precision}
 #define LMK_SUFFIX ${suffix}
 #define LMK_FORCE ${force}
 #include \"kernel/lattice_${lattice}.h\"
+#include \"kernel/vectors_host.h\"
 #include \"kernel/moments.h\"
 #include \"kernel/${text}.h\"
 #include \"kernel/rows_host.h\"

@@ -20,8 +20,14 @@ LMK_INLINE void LMK_NAME(finish)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * 
 /* Shifted populations from before to after collision; returns density - 1. */
 LMK_INLINE LMK_REAL LMK_NAME(collide)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants)
 {
+  LMK_NAME(moments) m;
   LMK_REAL state[LMK_STATE];
-  const LMK_REAL drho = LMK_NAME(prepare)(g, constants, state);
+  LMK_NAME(begin_moments)(g[LMK_REST], &m);
+#define LMK_ADD_PAIR(k, cx, cy, cz, w) LMK_NAME(add_pair)(&m, (k), (cx), (cy), (cz), g[LMK_UP(k)], g[LMK_DOWN(k)]);
+  LMK_PAIRS(LMK_ADD_PAIR)
+#undef LMK_ADD_PAIR
+  LMK_NAME(end_moments)(constants, &m);
+  LMK_NAME(prepare)(&m, constants, state);
   LMK_NAME(finish)(g, constants, state);
-  return drho;
+  return m.drho;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One relaxation rate (lbm-spec 1.3).
  *
- * Every collide_*.h defines a collision in two halves. prepare() reduces the shifted populations of a cell to LMK_STATE
- * numbers and returns density - 1; the second half changes the populations from before to after collision with them.
- * Between the halves lies the long chain of dependent operations (sums, a division): a traversal that prepares several
- * vectors of cells before it finishes the first hides it (docs/dev/performance.md).
+ * Every collide_*.h defines a collision in two halves. prepare() reduces the moments of a cell (moments.h) to LMK_STATE
+ * numbers; the second half changes the populations from before to after collision with them. A traversal that finds the
+ * moments of the next cells while it finishes these hides the long chain of dependent operations between the halves
+ * (docs/dev/performance.md).
  *
  * With LMK_PAIRWISE 1 the second half is begin(), then finish_pair() for each pair of opposite velocities in any order,
  * and finish_rest(): a traversal can load and store each pair on its own and needs few registers. Otherwise it is
@@ -14,12 +14,10 @@
 #define LMK_STATE LMK_NAME(BGK_STATE)
 #define LMK_PAIRWISE 1
 
-LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
+LMK_INLINE void LMK_NAME(prepare)(const LMK_NAME(moments) * m, const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
-  LMK_NAME(moments) m;
-  LMK_NAME(find_moments)(g, constants, &m);
-  LMK_NAME(keep_bgk_state)(&m, state);
-  return m.drho;
+  (void)constants;
+  LMK_NAME(keep_bgk_state)(m, state);
 }
 
 LMK_INLINE LMK_NAME(relaxation) LMK_NAME(begin)(const LMK_NAME(constants) * constants, const LMK_REAL *state)

@@ -22,20 +22,17 @@ LMK_INLINE void LMK_NAME(relax_diagonal)(const LMK_NAME(moments) * m, LMK_REAL o
 #define LMK_STATE 7
 #define LMK_PAIRWISE 0
 
-LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
+LMK_INLINE void LMK_NAME(prepare)(const LMK_NAME(moments) * m, const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
-  LMK_NAME(moments) m;
-  LMK_NAME(find_moments)(g, constants, &m);
-  LMK_NAME(tensor) s = LMK_NAME(find_stress)(&m, constants);
-  LMK_NAME(relax_diagonal)(&m, constants->omega, &s);
-  state[0] = m.drho;
-  state[1] = m.inverse;
-  state[2] = m.ux;
-  state[3] = m.uz;
+  LMK_NAME(tensor) s = LMK_NAME(find_stress)(m, constants);
+  LMK_NAME(relax_diagonal)(m, constants->omega, &s);
+  state[0] = m->drho;
+  state[1] = m->inverse;
+  state[2] = m->ux;
+  state[3] = m->uz;
   state[4] = s.xx;
   state[5] = s.zz;
   state[6] = (LMK_C(1) - constants->omega) * s.xz;
-  return m.drho;
 }
 
 LMK_INLINE void LMK_NAME(finish_whole)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, const LMK_REAL *state)

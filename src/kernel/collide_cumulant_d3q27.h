@@ -102,25 +102,22 @@ LMK_INLINE void LMK_NAME(add_force_moments)(const LMK_NAME(constants) * constant
 #define LMK_STATE 11
 #define LMK_PAIRWISE 0
 
-LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
+LMK_INLINE void LMK_NAME(prepare)(const LMK_NAME(moments) * m, const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
-  LMK_NAME(moments) m;
-  LMK_NAME(find_moments)(g, constants, &m);
-  LMK_NAME(tensor) s = LMK_NAME(find_stress)(&m, constants);
+  LMK_NAME(tensor) s = LMK_NAME(find_stress)(m, constants);
   const LMK_REAL keep = LMK_C(1) - constants->omega;
-  LMK_NAME(relax_diagonal)(&m, constants->omega, &s);
-  state[0] = m.drho;
-  state[1] = m.inverse;
-  state[2] = m.ux;
-  state[3] = m.uy;
-  state[4] = m.uz;
+  LMK_NAME(relax_diagonal)(m, constants->omega, &s);
+  state[0] = m->drho;
+  state[1] = m->inverse;
+  state[2] = m->ux;
+  state[3] = m->uy;
+  state[4] = m->uz;
   state[5] = s.xx;
   state[6] = s.yy;
   state[7] = s.zz;
   state[8] = keep * s.xy;
   state[9] = keep * s.xz;
   state[10] = keep * s.yz;
-  return m.drho;
 }
 
 LMK_INLINE void LMK_NAME(finish_whole)(LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, const LMK_REAL *state)

@@ -8,27 +8,25 @@
 #define LMK_STATE 10
 #define LMK_PAIRWISE 1
 
-LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
+LMK_INLINE void LMK_NAME(prepare)(const LMK_NAME(moments) * m, const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
-  LMK_NAME(moments) m;
-  LMK_NAME(find_moments)(g, constants, &m);
-  const LMK_NAME(tensor) s = LMK_NAME(find_stress)(&m, constants);
+  const LMK_NAME(tensor) s = LMK_NAME(find_stress)(m, constants);
   const LMK_REAL keep = LMK_C(1) - constants->omega;
-  LMK_REAL jx = m.jx, jy = m.jy, jz = m.jz;
-  LMK_REAL xx = LMK_FMA(keep, s.xx, m.jx * m.ux), yy = LMK_FMA(keep, s.yy, m.jy * m.uy);
-  LMK_REAL zz = LMK_FMA(keep, s.zz, m.jz * m.uz), xy = LMK_FMA(keep, s.xy, m.jx * m.uy);
-  LMK_REAL xz = LMK_FMA(keep, s.xz, m.jx * m.uz), yz = LMK_FMA(keep, s.yz, m.jy * m.uz);
+  LMK_REAL jx = m->jx, jy = m->jy, jz = m->jz;
+  LMK_REAL xx = LMK_FMA(keep, s.xx, m->jx * m->ux), yy = LMK_FMA(keep, s.yy, m->jy * m->uy);
+  LMK_REAL zz = LMK_FMA(keep, s.zz, m->jz * m->uz), xy = LMK_FMA(keep, s.xy, m->jx * m->uy);
+  LMK_REAL xz = LMK_FMA(keep, s.xz, m->jx * m->uz), yz = LMK_FMA(keep, s.yz, m->jy * m->uz);
 #if LMK_FORCE
   const LMK_REAL hx = LMK_C(0.5) * constants->fx, hy = LMK_C(0.5) * constants->fy, hz = LMK_C(0.5) * constants->fz;
   jx = jx + hx;
   jy = jy + hy;
   jz = jz + hz;
-  xx = LMK_FMA(LMK_C(2) * m.ux, hx, xx);
-  yy = LMK_FMA(LMK_C(2) * m.uy, hy, yy);
-  zz = LMK_FMA(LMK_C(2) * m.uz, hz, zz);
-  xy = LMK_FMA(m.ux, hy, LMK_FMA(m.uy, hx, xy));
-  xz = LMK_FMA(m.ux, hz, LMK_FMA(m.uz, hx, xz));
-  yz = LMK_FMA(m.uy, hz, LMK_FMA(m.uz, hy, yz));
+  xx = LMK_FMA(LMK_C(2) * m->ux, hx, xx);
+  yy = LMK_FMA(LMK_C(2) * m->uy, hy, yy);
+  zz = LMK_FMA(LMK_C(2) * m->uz, hz, zz);
+  xy = LMK_FMA(m->ux, hy, LMK_FMA(m->uy, hx, xy));
+  xz = LMK_FMA(m->ux, hz, LMK_FMA(m->uz, hx, xz));
+  yz = LMK_FMA(m->uy, hz, LMK_FMA(m->uz, hy, yz));
 #endif
 #if LMK_HAS_Y
   const LMK_REAL trace = xx + yy + zz;
@@ -44,8 +42,7 @@ LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(co
   state[6] = xy + xy;
   state[7] = xz + xz;
   state[8] = yz + yz;
-  state[9] = LMK_FMA(LMK_C(-1.5), trace, m.drho);
-  return m.drho;
+  state[9] = LMK_FMA(LMK_C(-1.5), trace, m->drho);
 }
 
 /* What all pairs of a cell share: the state as it is. */

@@ -8,12 +8,10 @@
 #define LMK_STATE (LMK_NAME(BGK_STATE) + 1)
 #define LMK_PAIRWISE 1
 
-LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
+LMK_INLINE void LMK_NAME(prepare)(const LMK_NAME(moments) * m, const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
-  LMK_NAME(moments) m;
-  LMK_NAME(find_moments)(g, constants, &m);
-  LMK_NAME(keep_bgk_state)(&m, state);
-  const LMK_NAME(tensor) s = LMK_NAME(find_stress)(&m, constants);
+  LMK_NAME(keep_bgk_state)(m, state);
+  const LMK_NAME(tensor) s = LMK_NAME(find_stress)(m, constants);
   LMK_REAL mixed = s.xz * s.xz;
   LMK_REAL square = LMK_FMA(s.zz, s.zz, s.xx * s.xx);
 #if LMK_HAS_Y
@@ -22,9 +20,8 @@ LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(co
 #endif
   const LMK_REAL norm = LMK_SQRT(LMK_FMA(LMK_C(2), mixed, square));
   const LMK_REAL tau = constants->tau;
-  const LMK_REAL root = LMK_SQRT(LMK_FMA(constants->les * norm, m.inverse, tau * tau));
+  const LMK_REAL root = LMK_SQRT(LMK_FMA(constants->les * norm, m->inverse, tau * tau));
   state[LMK_NAME(BGK_STATE)] = LMK_C(2) / (tau + root);
-  return m.drho;
 }
 
 LMK_INLINE LMK_NAME(relaxation) LMK_NAME(begin)(const LMK_NAME(constants) * constants, const LMK_REAL *state)

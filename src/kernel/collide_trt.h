@@ -6,17 +6,15 @@
 #define LMK_STATE 5
 #define LMK_PAIRWISE 1
 
-LMK_INLINE LMK_REAL LMK_NAME(prepare)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants, LMK_REAL *state)
+LMK_INLINE void LMK_NAME(prepare)(const LMK_NAME(moments) * m, const LMK_NAME(constants) * constants, LMK_REAL *state)
 {
-  LMK_NAME(moments) m;
-  LMK_NAME(find_moments)(g, constants, &m);
-  const LMK_REAL jj = LMK_FMA(m.jz, m.jz, LMK_FMA(m.jy, m.jy, m.jx * m.jx));
-  state[0] = m.jx;
-  state[1] = m.jy;
-  state[2] = m.jz;
-  state[3] = m.inverse;
-  state[4] = LMK_FMA(LMK_C(-1.5) * jj, m.inverse, m.drho);
-  return m.drho;
+  (void)constants;
+  const LMK_REAL jj = LMK_FMA(m->jz, m->jz, LMK_FMA(m->jy, m->jy, m->jx * m->jx));
+  state[0] = m->jx;
+  state[1] = m->jy;
+  state[2] = m->jz;
+  state[3] = m->inverse;
+  state[4] = LMK_FMA(LMK_C(-1.5) * jj, m->inverse, m->drho);
 }
 
 /* What all pairs of a cell share. */

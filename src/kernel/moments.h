@@ -24,40 +24,44 @@ typedef struct LMK_NAME(moments) {
   LMK_REAL rho, inverse; /* density, 1 / density */
   LMK_REAL jx, jy, jz;   /* momentum at the half step: sum c f + F / 2 */
   LMK_REAL ux, uy, uz;
-  LMK_REAL sum[LMK_PAIR_COUNT], difference[LMK_PAIR_COUNT]; /* g_up + g_down, g_up - g_down of each pair */
+  LMK_REAL part[4];             /* partial sums of the density: everything later waits for this chain of additions */
+  LMK_REAL sum[LMK_PAIR_COUNT]; /* g_up + g_down of each pair */
 } LMK_NAME(moments);
 
-/* Four partial sums of the density: everything later waits for this chain of additions. */
-LMK_INLINE void LMK_NAME(find_moments)(const LMK_REAL g[LMK_Q], const LMK_NAME(constants) * constants,
-                                       LMK_NAME(moments) * m)
+/* Moments are found pair by pair, so that a traversal may load each pair when it likes: begin_moments(), add_pair() for
+ * k = 0, 1, ..., end_moments(). */
+LMK_INLINE void LMK_NAME(begin_moments)(LMK_REAL rest, LMK_NAME(moments) * m)
 {
-  LMK_REAL part[4] = {g[LMK_REST], LMK_EMPTY_SUM, LMK_EMPTY_SUM, LMK_EMPTY_SUM};
-  LMK_REAL jx = LMK_EMPTY_SUM, jy = LMK_EMPTY_SUM, jz = LMK_EMPTY_SUM;
-#define LMK_MOMENTS_OF_PAIR(k, cx, cy, cz, w)       \
-  m->sum[k] = g[LMK_UP(k)] + g[LMK_DOWN(k)];        \
-  m->difference[k] = g[LMK_UP(k)] - g[LMK_DOWN(k)]; \
-  part[(k)&3] = part[(k)&3] + m->sum[k];            \
-  jx = LMK_ADD_C(cx, jx, m->difference[k]);         \
-  jy = LMK_ADD_C(cy, jy, m->difference[k]);         \
-  jz = LMK_ADD_C(cz, jz, m->difference[k]);
-  LMK_PAIRS(LMK_MOMENTS_OF_PAIR)
-#undef LMK_MOMENTS_OF_PAIR
-  m->drho = (part[0] + part[1]) + (part[2] + part[3]);
+  m->part[0] = rest;
+  m->part[1] = m->part[2] = m->part[3] = LMK_EMPTY_SUM;
+  m->jx = m->jy = m->jz = LMK_EMPTY_SUM;
+}
+
+LMK_INLINE void LMK_NAME(add_pair)(LMK_NAME(moments) * m, int k, int cx, int cy, int cz, LMK_REAL up, LMK_REAL down)
+{
+  const LMK_REAL difference = up - down;
+  m->sum[k] = up + down;
+  m->part[k & 3] = m->part[k & 3] + m->sum[k];
+  m->jx = LMK_ADD_C(cx, m->jx, difference);
+  m->jy = LMK_ADD_C(cy, m->jy, difference);
+  m->jz = LMK_ADD_C(cz, m->jz, difference);
+}
+
+LMK_INLINE void LMK_NAME(end_moments)(const LMK_NAME(constants) * constants, LMK_NAME(moments) * m)
+{
+  m->drho = (m->part[0] + m->part[1]) + (m->part[2] + m->part[3]);
   m->rho = LMK_C(LMK_REST_DENSITY) + m->drho;
   m->inverse = LMK_C(1) / m->rho;
 #if LMK_FORCE
-  jx = LMK_FMA(LMK_C(0.5), constants->fx, jx);
-  jy = LMK_FMA(LMK_C(0.5), constants->fy, jy);
-  jz = LMK_FMA(LMK_C(0.5), constants->fz, jz);
+  m->jx = LMK_FMA(LMK_C(0.5), constants->fx, m->jx);
+  m->jy = LMK_FMA(LMK_C(0.5), constants->fy, m->jy);
+  m->jz = LMK_FMA(LMK_C(0.5), constants->fz, m->jz);
 #else
   (void)constants;
 #endif
-  m->jx = jx;
-  m->jy = jy;
-  m->jz = jz;
-  m->ux = jx * m->inverse;
-  m->uy = jy * m->inverse;
-  m->uz = jz * m->inverse;
+  m->ux = m->jx * m->inverse;
+  m->uy = m->jy * m->inverse;
+  m->uz = m->jz * m->inverse;
 }
 
 /* Symmetric second-order tensor. In two dimensions the y components are never read. */

@@ -4,93 +4,144 @@
  *
  * Traffic: 2 Q sizeof(LMK_REAL) bytes a cell in place (read and written once); two grids add the write-allocate.
  *
- * The body of the fast loop is one cache line of cells a stream, all streams prefetched ahead. Row ends, rows along
- * moving walls, short rows and strided layouts go through a staged block: populations are gathered into a line-sized
- * buffer, the few lanes that a wall or the far end of the row supplies are put in, and the same collision runs on the
- * buffer. */
+ * A long row goes through as one pipeline of vectors: each is finished while the moments of the next are found. Its
+ * first and last vector are the same text with a lane put in, or taken out, where a population enters or leaves through
+ * an end of the row. Rows along moving walls, short rows, remainders and strided layouts go through a staged block:
+ * populations are gathered into a line-sized buffer, and the same text runs on the buffer. */
 
 #include "rows.h"
 
-#ifndef LMK_BLOCK_LINES
-#define LMK_BLOCK_LINES 1
-#endif
-/* Cells of a cache line, and of a block. */
-enum { LMK_NAME(LINE) = 64 / sizeof(LMK_REAL), LMK_NAME(LANES) = LMK_BLOCK_LINES * LMK_NAME(LINE) };
+/* Cells of a cache line: a block. */
+enum { LMK_NAME(LANES) = 64 / sizeof(LMK_SCALAR) };
 
-/* First half of a cell's update: populations to the collision's state, kept by lane. The bodies of vector loops must
- * stay functions with arrays of their own: written into the loop, gcc privatises the array and leaves the loop scalar
- * without a word. */
-LMK_INLINE LMK_REAL LMK_NAME(prepare_cell)(LMK_REAL *const *read, int64_t x, int lane,
-                                           const LMK_NAME(constants) * constants, LMK_REAL (*states)[LMK_NAME(LANES)])
+/* A vector of a row. */
+enum { LMK_INNER, LMK_LOW_END, LMK_HIGH_END };
+typedef struct LMK_NAME(vector) {
+  int64_t x;
+  int end;
+} LMK_NAME(vector);
+
+/* Where a row lies. In-place rows away from walls write f*_q where they read f_opposite: half the pointers
+ * (write == NULL). */
+typedef struct LMK_NAME(row) {
+  LMK_SCALAR *const *read, *const *write;
+  const lmk_rows *rows;
+  const LMK_NAME(constants) * constants;
+} LMK_NAME(row);
+
+/* f_q of a vector; what enters through an end of the row takes the place of what lies past it. */
+LMK_INLINE LMK_REAL LMK_NAME(take)(const LMK_NAME(row) * row, LMK_NAME(vector) at, int q, int cx)
 {
-  LMK_REAL g[LMK_Q], state[LMK_STATE];
-  LMK_UNROLL
-  for (int q = 0; q < LMK_Q; q++)
-    g[q] = read[q][x + lane];
-  const LMK_REAL drho = LMK_NAME(prepare)(g, constants, state);
-  LMK_UNROLL
-  for (int i = 0; i < LMK_STATE; i++)
-    states[i][lane] = state[i];
-  return drho;
+  LMK_REAL f = LMK_NAME(load)(row->read[q] + at.x);
+  if (cx > 0 && at.end == LMK_LOW_END)
+    f[0] = *(const LMK_SCALAR *)row->rows->edge_read[q] + (LMK_SCALAR)row->rows->edge_add[q];
+  if (cx < 0 && at.end == LMK_HIGH_END)
+    f[LMK_NAME(WIDTH) - 1] = *(const LMK_SCALAR *)row->rows->edge_read[q] + (LMK_SCALAR)row->rows->edge_add[q];
+  return f;
 }
 
-/* Second half, stored. In-place rows away from walls write f*_q where they read f_opposite: half the pointers
- * (write == NULL). Pair by pair, each loaded and stored on its own: the slots of a pair are nobody else's in every
- * streaming pattern, and 27 populations do not fit 16 registers. */
-#if LMK_PAIRWISE
-LMK_INLINE void LMK_NAME(finish_cell)(LMK_REAL *const *read, LMK_REAL *const *write, int64_t x,
-                                      const LMK_NAME(constants) * constants, const LMK_REAL *state)
+/* f*_q of a vector. What leaves the row through an end goes to edge_write, never past the end: what lies there belongs
+ * to another row. */
+LMK_INLINE void LMK_NAME(give)(const LMK_NAME(row) * row, LMK_NAME(vector) at, int q, int cx, LMK_REAL f)
 {
-  const LMK_NAME(relaxation) r = LMK_NAME(begin)(constants, state);
-#define LMK_FINISH_PAIR(k, cx, cy, cz, w)                             \
-  {                                                                   \
-    LMK_REAL up = read[LMK_UP(k)][x], down = read[LMK_DOWN(k)][x];    \
-    LMK_NAME(finish_pair)(&r, cx, cy, cz, w, &up, &down);             \
-    (write != NULL ? write[LMK_UP(k)] : read[LMK_DOWN(k)])[x] = up;   \
-    (write != NULL ? write[LMK_DOWN(k)] : read[LMK_UP(k)])[x] = down; \
+  LMK_SCALAR *const target = (row->write != NULL ? row->write[q] : row->read[LMK_Q - 1 - q]) + at.x;
+  const bool leaves_low = cx < 0 && at.end == LMK_LOW_END, leaves_high = cx > 0 && at.end == LMK_HIGH_END;
+  if (leaves_low || leaves_high) {
+    LMK_SCALAR lanes[LMK_NAME(WIDTH)];
+    memcpy(lanes, &f, sizeof f);
+    *(LMK_SCALAR *)row->rows->edge_write[q] = lanes[leaves_low ? 0 : LMK_NAME(WIDTH) - 1];
+    memcpy(target + leaves_low, lanes + leaves_low, sizeof f - sizeof(LMK_SCALAR));
+  } else {
+    LMK_NAME(store)(target, f);
   }
-  LMK_PAIRS(LMK_FINISH_PAIR)
-#undef LMK_FINISH_PAIR
-  (write != NULL ? write : read)[LMK_REST][x] = LMK_NAME(finish_rest)(&r, read[LMK_REST][x]);
 }
-#else
-LMK_INLINE void LMK_NAME(finish_cell)(LMK_REAL *const *read, LMK_REAL *const *write, int64_t x,
-                                      const LMK_NAME(constants) * constants, const LMK_REAL *state)
-{
-  LMK_REAL g[LMK_Q];
-  LMK_UNROLL
-  for (int q = 0; q < LMK_Q; q++)
-    g[q] = read[q][x];
-  LMK_NAME(finish_whole)(g, constants, state);
-  LMK_UNROLL
-  for (int q = 0; q < LMK_Q; q++)
-    (write != NULL ? write[q] : read[LMK_Q - 1 - q])[x] = g[q];
-}
-#endif
 
-LMK_INLINE void LMK_NAME(finish_lane)(LMK_REAL *const *read, LMK_REAL *const *write, int64_t x, int lane,
-                                      const LMK_NAME(constants) * constants, LMK_REAL (*states)[LMK_NAME(LANES)])
+LMK_INLINE void LMK_NAME(take_moments)(const LMK_NAME(row) * row, LMK_NAME(vector) at, LMK_NAME(moments) * m)
+{
+  LMK_NAME(begin_moments)(LMK_NAME(take)(row, at, LMK_REST, 0), m);
+#define LMK_TAKE_PAIR(k, cx, cy, cz, w) \
+  LMK_NAME(add_pair)                    \
+  (m, (k), (cx), (cy), (cz), LMK_NAME(take)(row, at, LMK_UP(k), (cx)), LMK_NAME(take)(row, at, LMK_DOWN(k), -(cx)));
+  LMK_PAIRS(LMK_TAKE_PAIR)
+#undef LMK_TAKE_PAIR
+  LMK_NAME(end_moments)(row->constants, m);
+}
+
+/* Finishes the vector `at`, whose moments are *m, and finds those of `next`. Returns 0 * (density - 1): 0 while it is
+ * finite. The lines `ahead` cells on are fetched if `fetches`.
+ *
+ * Both go on pair by pair: the loads of the next vector, which may come from afar, are spread over the arithmetic of
+ * this one, the chain from its moments to its state is hidden behind it, and few registers are needed. The slots of a
+ * pair are nobody else's in every streaming pattern. */
+#if LMK_PAIRWISE
+LMK_INLINE LMK_REAL LMK_NAME(update_vector)(const LMK_NAME(row) * row, LMK_NAME(vector) at, LMK_NAME(vector) next,
+                                            bool fetches, LMK_NAME(moments) * m)
 {
   LMK_REAL state[LMK_STATE];
+  const LMK_REAL probe = LMK_C(0) * m->drho;
+  const int64_t ahead = row->rows->prefetch_cells;
+  LMK_NAME(prepare)(m, row->constants, state);
+  const LMK_NAME(relaxation) r = LMK_NAME(begin)(row->constants, state);
+  LMK_NAME(begin_moments)(LMK_NAME(take)(row, next, LMK_REST, 0), m);
+#define LMK_UPDATE_PAIR(k, cx, cy, cz, w)                                     \
+  {                                                                           \
+    const LMK_REAL next_up = LMK_NAME(take)(row, next, LMK_UP(k), (cx));      \
+    const LMK_REAL next_down = LMK_NAME(take)(row, next, LMK_DOWN(k), -(cx)); \
+    LMK_NAME(add_pair)(m, (k), (cx), (cy), (cz), next_up, next_down);         \
+    LMK_REAL up = LMK_NAME(take)(row, at, LMK_UP(k), (cx));                   \
+    LMK_REAL down = LMK_NAME(take)(row, at, LMK_DOWN(k), -(cx));              \
+    LMK_NAME(finish_pair)(&r, (cx), (cy), (cz), (w), &up, &down);             \
+    LMK_NAME(give)(row, at, LMK_UP(k), (cx), up);                             \
+    LMK_NAME(give)(row, at, LMK_DOWN(k), -(cx), down);                        \
+    if (fetches) {                                                            \
+      __builtin_prefetch(row->read[LMK_UP(k)] + at.x + ahead, 1, 3);          \
+      __builtin_prefetch(row->read[LMK_DOWN(k)] + at.x + ahead, 1, 3);        \
+    }                                                                         \
+  }
+  LMK_PAIRS(LMK_UPDATE_PAIR)
+#undef LMK_UPDATE_PAIR
+  LMK_NAME(give)(row, at, LMK_REST, 0, LMK_NAME(finish_rest)(&r, LMK_NAME(take)(row, at, LMK_REST, 0)));
+  if (fetches)
+    __builtin_prefetch(row->read[LMK_REST] + at.x + ahead, 1, 3);
+  LMK_NAME(end_moments)(row->constants, m);
+  return probe;
+}
+#else
+LMK_INLINE LMK_REAL LMK_NAME(update_vector)(const LMK_NAME(row) * row, LMK_NAME(vector) at, LMK_NAME(vector) next,
+                                            bool fetches, LMK_NAME(moments) * m)
+{
+  LMK_REAL state[LMK_STATE], g[LMK_Q];
+  const LMK_REAL probe = LMK_C(0) * m->drho;
+  LMK_NAME(prepare)(m, row->constants, state);
+  LMK_NAME(finish_whole)(g, row->constants, state);
+#define LMK_GIVE_PAIR(k, cx, cy, cz, w)                   \
+  LMK_NAME(give)(row, at, LMK_UP(k), (cx), g[LMK_UP(k)]); \
+  LMK_NAME(give)(row, at, LMK_DOWN(k), -(cx), g[LMK_DOWN(k)]);
+  LMK_PAIRS(LMK_GIVE_PAIR)
+#undef LMK_GIVE_PAIR
+  LMK_NAME(give)(row, at, LMK_REST, 0, g[LMK_REST]);
   LMK_UNROLL
-  for (int i = 0; i < LMK_STATE; i++)
-    state[i] = states[i][lane];
-  LMK_NAME(finish_cell)(read, write, x + lane, constants, state);
+  for (int q = 0; q < LMK_Q && fetches; q++)
+    __builtin_prefetch(row->read[q] + at.x + row->rows->prefetch_cells, 1, 3);
+  LMK_NAME(take_moments)(row, next, m);
+  return probe;
+}
+#endif
+
+LMK_INLINE LMK_SCALAR LMK_NAME(sum_of_lanes)(LMK_REAL vector)
+{
+  LMK_SCALAR sum = vector[0];
+  LMK_UNROLL
+  for (int i = 1; i < LMK_NAME(WIDTH); i++)
+    sum += vector[i];
+  return sum;
 }
 
-/* A block of LANES cells: all prepared, then all finished, so that the vectors of a block overlap. */
-LMK_INLINE LMK_REAL LMK_NAME(update_block)(LMK_REAL *const *read, LMK_REAL *const *write, int64_t x,
-                                           const LMK_NAME(constants) * constants)
+/* update_vector() at and next to the ends of a row, where compiling it for each case would gain nothing. */
+/* update_vector() without a next one: what it would find is dropped. */
+LMK_INLINE LMK_REAL LMK_NAME(finish_vector)(const LMK_NAME(row) * row, LMK_NAME(vector) at, LMK_NAME(moments) m)
 {
-  _Alignas(64) LMK_REAL states[LMK_STATE][LMK_NAME(LANES)];
-  LMK_REAL probe = LMK_C(0);
-#pragma omp simd reduction(+ : probe)
-  for (int lane = 0; lane < LMK_NAME(LANES); lane++)
-    probe = LMK_FMA(LMK_C(0), LMK_NAME(prepare_cell)(read, x, lane, constants, states), probe);
-#pragma omp simd
-  for (int lane = 0; lane < LMK_NAME(LANES); lane++)
-    LMK_NAME(finish_lane)(read, write, x, lane, constants, states);
-  return probe;
+  return LMK_NAME(update_vector)(row, at, at, false, &m);
 }
 
 /* Velocity components along x by rank, as a table: only staged blocks look them up. */
@@ -101,175 +152,151 @@ static const int8_t LMK_NAME(cx)[LMK_Q] = {
 };
 
 /* Any part of a row, any stride, with the momentum of a moving wall. */
-static void LMK_NAME(gather)(const lmk_rows *rows, int64_t x, int count, LMK_REAL (*block)[LMK_NAME(LANES)])
+static void LMK_NAME(gather)(const lmk_rows *rows, int64_t x, int count, LMK_SCALAR (*block)[LMK_NAME(LANES)])
 {
   for (int q = 0; q < LMK_Q; q++) {
-    const LMK_REAL *source = (const LMK_REAL *)rows->read[q] + x * rows->stride;
-    const LMK_REAL add = (LMK_REAL)rows->add[q];
+    const LMK_SCALAR *source = (const LMK_SCALAR *)rows->read[q] + x * rows->stride;
+    const LMK_SCALAR add = (LMK_SCALAR)rows->add[q];
     for (int i = 0; i < count; i++)
       block[q][i] = source[i * rows->stride] + add;
     for (int i = count; i < LMK_NAME(LANES); i++)
-      block[q][i] = LMK_C(0);
+      block[q][i] = 0;
   }
-}
-
-/* A whole line of neighbouring cells away from moving walls: the two of every long row. */
-LMK_INLINE void LMK_NAME(gather_line)(const lmk_rows *rows, int64_t x, LMK_REAL (*block)[LMK_NAME(LANES)])
-{
-  LMK_UNROLL
-  for (int q = 0; q < LMK_Q; q++)
-    memcpy(block[q], (const LMK_REAL *)rows->read[q] + x, sizeof block[q]);
 }
 
 /* What enters through the ends of the row takes the place of what lies past them. */
 LMK_INLINE void LMK_NAME(gather_ends)(const lmk_rows *rows, int count, bool at_low, bool at_high,
-                                      LMK_REAL (*block)[LMK_NAME(LANES)])
+                                      LMK_SCALAR (*block)[LMK_NAME(LANES)])
 {
   LMK_UNROLL
   for (int q = 0; q < LMK_Q; q++) {
     const int cx = LMK_NAME(cx)[q];
     if (cx > 0 && at_low)
-      block[q][0] = *(const LMK_REAL *)rows->edge_read[q] + (LMK_REAL)rows->edge_add[q];
+      block[q][0] = *(const LMK_SCALAR *)rows->edge_read[q] + (LMK_SCALAR)rows->edge_add[q];
     if (cx < 0 && at_high)
-      block[q][count - 1] = *(const LMK_REAL *)rows->edge_read[q] + (LMK_REAL)rows->edge_add[q];
+      block[q][count - 1] = *(const LMK_SCALAR *)rows->edge_read[q] + (LMK_SCALAR)rows->edge_add[q];
   }
 }
 
 /* A population that leaves the row through an end goes to edge_write, never past the end of the row: what lies there
  * belongs to the next row. */
 static void LMK_NAME(scatter)(const lmk_rows *rows, int64_t x, int count, bool at_low, bool at_high,
-                              LMK_REAL (*block)[LMK_NAME(LANES)])
+                              LMK_SCALAR (*block)[LMK_NAME(LANES)])
 {
   for (int q = 0; q < LMK_Q; q++) {
-    LMK_REAL *target = (LMK_REAL *)rows->write[q] + x * rows->stride;
+    LMK_SCALAR *target = (LMK_SCALAR *)rows->write[q] + x * rows->stride;
     const int cx = LMK_NAME(cx)[q];
     const bool leaves_low = cx < 0 && at_low, leaves_high = cx > 0 && at_high;
     if (leaves_low)
-      *(LMK_REAL *)rows->edge_write[q] = block[q][0];
+      *(LMK_SCALAR *)rows->edge_write[q] = block[q][0];
     if (leaves_high)
-      *(LMK_REAL *)rows->edge_write[q] = block[q][count - 1];
+      *(LMK_SCALAR *)rows->edge_write[q] = block[q][count - 1];
     for (int i = leaves_low; i < count - leaves_high; i++)
       target[i * rows->stride] = block[q][i];
   }
 }
 
-/* scatter() of a whole line at one end of a long row, in moves of constant size. */
-LMK_INLINE void LMK_NAME(scatter_line)(const lmk_rows *rows, int64_t x, const bool low,
-                                       LMK_REAL (*block)[LMK_NAME(LANES)])
+static __attribute__((noinline)) LMK_SCALAR LMK_NAME(update_part)(const lmk_rows *rows, int64_t x, int count,
+                                                                  const LMK_NAME(constants) * constants)
 {
-  const int last = LMK_NAME(LANES) - 1;
-  LMK_UNROLL
-  for (int q = 0; q < LMK_Q; q++) {
-    LMK_REAL *target = (LMK_REAL *)rows->write[q] + x;
-    const int cx = LMK_NAME(cx)[q];
-    if (low && cx < 0) {
-      *(LMK_REAL *)rows->edge_write[q] = block[q][0];
-      memcpy(target + 1, block[q] + 1, (size_t)last * sizeof(LMK_REAL));
-    } else if (!low && cx > 0) {
-      *(LMK_REAL *)rows->edge_write[q] = block[q][last];
-      memcpy(target, block[q], (size_t)last * sizeof(LMK_REAL));
-    } else {
-      memcpy(target, block[q], sizeof block[q]);
-    }
-  }
-}
-
-LMK_INLINE LMK_REAL LMK_NAME(collide_block)(LMK_REAL (*block)[LMK_NAME(LANES)], const LMK_NAME(constants) * constants)
-{
-  LMK_REAL *lanes[LMK_Q];
-  LMK_UNROLL
+  _Alignas(64) LMK_SCALAR block[LMK_Q][LMK_NAME(LANES)];
+  LMK_SCALAR *lanes[LMK_Q];
   for (int q = 0; q < LMK_Q; q++)
     lanes[q] = block[q];
-  const LMK_NAME(constants) local = *constants;
-  return LMK_NAME(update_block)(lanes, lanes, 0, &local);
-}
-
-static __attribute__((noinline)) LMK_REAL LMK_NAME(update_part)(const lmk_rows *rows, int64_t x, int count,
-                                                                const LMK_NAME(constants) * constants)
-{
-  _Alignas(64) LMK_REAL block[LMK_Q][LMK_NAME(LANES)];
   const bool at_low = x == 0, at_high = x + count == rows->cells;
   LMK_NAME(gather)(rows, x, count, block);
   LMK_NAME(gather_ends)(rows, count, at_low, at_high, block);
-  const LMK_REAL probe = LMK_NAME(collide_block)(block, constants);
+  const LMK_NAME(row) row = {lanes, lanes, rows, constants};
+  LMK_SCALAR probe = 0;
+  for (int i = 0; i < count; i += LMK_NAME(WIDTH)) {
+    const LMK_NAME(vector) at = {i, LMK_INNER};
+    LMK_NAME(moments) m;
+    LMK_NAME(take_moments)(&row, at, &m);
+    probe += LMK_NAME(sum_of_lanes)(LMK_NAME(finish_vector)(&row, at, m));
+  }
   LMK_NAME(scatter)(rows, x, count, at_low, at_high, block);
   return probe;
 }
 
-/* The line at the low or high end of a long row. */
-static __attribute__((noinline)) LMK_REAL LMK_NAME(update_end)(const lmk_rows *rows, bool low,
-                                                               const LMK_NAME(constants) * constants)
-{
-  _Alignas(64) LMK_REAL block[LMK_Q][LMK_NAME(LANES)];
-  const int64_t x = low ? 0 : rows->cells - LMK_NAME(LANES);
-  LMK_NAME(gather_line)(rows, x, block);
-  LMK_NAME(gather_ends)(rows, LMK_NAME(LANES), low, !low, block);
-  const LMK_REAL probe = LMK_NAME(collide_block)(block, constants);
-  if (low)
-    LMK_NAME(scatter_line)(rows, x, true, block);
-  else
-    LMK_NAME(scatter_line)(rows, x, false, block);
-  return probe;
-}
+/* Vectors from `begin` to `end`, none of them at an end of the row. Everything the loop needs is a variable of its own:
+ * what its stores might touch would be loaded again and again. */
+#define LMK_UPDATE_INNER(write_or_null)                                                               \
+  const LMK_NAME(constants) local = *constants;                                                       \
+  const LMK_NAME(row) row = {read, write_or_null, rows, &local};                                      \
+  const int64_t width = LMK_NAME(WIDTH);                                                              \
+  LMK_NAME(vector) at = {begin, LMK_INNER};                                                           \
+  LMK_NAME(moments) m;                                                                                \
+  LMK_NAME(take_moments)(&row, at, &m);                                                               \
+  LMK_REAL probe = LMK_C(0);                                                                          \
+  for (; at.x + 2 * width < end; at.x += 2 * width) {                                                 \
+    const LMK_NAME(vector) second = {at.x + width, LMK_INNER}, after = {at.x + 2 * width, LMK_INNER}; \
+    probe += LMK_NAME(update_vector)(&row, at, second, true, &m);                                     \
+    probe += LMK_NAME(update_vector)(&row, second, after, false, &m);                                 \
+  }                                                                                                   \
+  if (at.x + width < end) {                                                                           \
+    const LMK_NAME(vector) second = {at.x + width, LMK_INNER};                                        \
+    probe += LMK_NAME(update_vector)(&row, at, second, true, &m);                                     \
+    at = second;                                                                                      \
+  }                                                                                                   \
+  probe += LMK_NAME(finish_vector)(&row, at, m);                                                      \
+  return LMK_NAME(sum_of_lanes)(probe);
 
-/* Whole blocks from `begin` to `end`, every stream fetched ahead by the line. */
-#define LMK_BLOCKS(write_or_null)                                        \
-  const LMK_NAME(constants) local = *constants;                          \
-  const int64_t ahead = rows->prefetch_cells;                            \
-  LMK_REAL probe = LMK_C(0);                                             \
-  for (int64_t x = begin; x < end; x += LMK_NAME(LANES)) {               \
-    LMK_UNROLL                                                           \
-    for (int q = 0; q < LMK_Q; q++)                                      \
-      for (int line = 0; line < LMK_NAME(LANES); line += LMK_NAME(LINE)) \
-        __builtin_prefetch(read[q] + x + ahead + line, 1, 3);            \
-    probe += LMK_NAME(update_block)(read, write_or_null, x, &local);     \
-  }                                                                      \
-  return probe;
-
-static __attribute__((noinline)) LMK_REAL LMK_NAME(update_blocks)(const lmk_rows *rows, int64_t begin, int64_t end,
-                                                                  const LMK_NAME(constants) * constants)
+static __attribute__((noinline)) LMK_SCALAR LMK_NAME(update_inner)(const lmk_rows *rows, int64_t begin, int64_t end,
+                                                                   const LMK_NAME(constants) * constants)
 {
-  LMK_REAL *read[LMK_Q], *write[LMK_Q];
+  LMK_SCALAR *read[LMK_Q], *write[LMK_Q];
   LMK_UNROLL
   for (int q = 0; q < LMK_Q; q++) {
-    read[q] = (LMK_REAL *)rows->read[q];
-    write[q] = (LMK_REAL *)rows->write[q];
+    read[q] = (LMK_SCALAR *)rows->read[q];
+    write[q] = (LMK_SCALAR *)rows->write[q];
   }
-  LMK_BLOCKS(write)
+  LMK_UPDATE_INNER(write)
 }
 
-static __attribute__((noinline)) LMK_REAL LMK_NAME(update_blocks_in_place)(const lmk_rows *rows, int64_t begin,
-                                                                           int64_t end,
-                                                                           const LMK_NAME(constants) * constants)
+static __attribute__((noinline)) LMK_SCALAR
+LMK_NAME(update_inner_in_place)(const lmk_rows *rows, int64_t begin, int64_t end, const LMK_NAME(constants) * constants)
 {
-  LMK_REAL *read[LMK_Q];
+  LMK_SCALAR *read[LMK_Q];
   LMK_UNROLL
   for (int q = 0; q < LMK_Q; q++)
-    read[q] = (LMK_REAL *)rows->read[q];
-  LMK_BLOCKS(NULL)
+    read[q] = (LMK_SCALAR *)rows->read[q];
+  LMK_UPDATE_INNER(NULL)
 }
-#undef LMK_BLOCKS
+#undef LMK_UPDATE_INNER
+
+/* The first and the last vector of a row, at the same time: each hides the other's chain. */
+static __attribute__((noinline)) LMK_SCALAR LMK_NAME(update_ends)(const lmk_rows *rows,
+                                                                  const LMK_NAME(constants) * constants)
+{
+  LMK_SCALAR *read[LMK_Q], *write[LMK_Q];
+  LMK_UNROLL
+  for (int q = 0; q < LMK_Q; q++) {
+    read[q] = (LMK_SCALAR *)rows->read[q];
+    write[q] = (LMK_SCALAR *)rows->write[q];
+  }
+  const LMK_NAME(constants) local = *constants;
+  const LMK_NAME(row) row = {read, write, rows, &local};
+  const LMK_NAME(vector) low = {0, LMK_LOW_END}, high = {rows->cells - LMK_NAME(WIDTH), LMK_HIGH_END};
+  LMK_NAME(moments) of_low, of_high;
+  LMK_NAME(take_moments)(&row, low, &of_low);
+  LMK_NAME(take_moments)(&row, high, &of_high);
+  const LMK_REAL probe = LMK_NAME(finish_vector)(&row, low, of_low);
+  return LMK_NAME(sum_of_lanes)(probe + LMK_NAME(finish_vector)(&row, high, of_high));
+}
 
 /* Adds 0 * (density - 1) of every cell: 0 while all are finite. */
-LMK_INLINE LMK_REAL LMK_NAME(update_row)(const lmk_rows *rows, const LMK_NAME(constants) * constants)
+LMK_INLINE LMK_SCALAR LMK_NAME(update_row)(const lmk_rows *rows, const LMK_NAME(constants) * constants)
 {
-  const int64_t lanes = LMK_NAME(LANES), cells = rows->cells;
-  LMK_REAL probe = LMK_C(0);
+  const int64_t cells = rows->cells, width = LMK_NAME(WIDTH);
+  LMK_SCALAR probe = 0;
   int64_t x = 0;
-  if (rows->stride == 1 && !rows->has_add && cells >= 2 * lanes) {
-    const int64_t rest = cells % lanes;
-    const int64_t end = cells - (rest > 0 ? rest : lanes);
-    probe += LMK_NAME(update_end)(rows, true, constants);
-    if (rows->in_place)
-      probe += LMK_NAME(update_blocks_in_place)(rows, lanes, end, constants);
-    else
-      probe += LMK_NAME(update_blocks)(rows, lanes, end, constants);
-    if (rest == 0)
-      return probe + LMK_NAME(update_end)(rows, false, constants);
-    x = end;
+  if (rows->stride == 1 && !rows->has_add && cells >= 3 * width && cells % width == 0) {
+    probe += rows->in_place ? LMK_NAME(update_inner_in_place)(rows, width, cells - width, constants)
+                            : LMK_NAME(update_inner)(rows, width, cells - width, constants);
+    return probe + LMK_NAME(update_ends)(rows, constants);
   }
-  for (; x < cells; x += lanes) {
-    const int count = cells - x < lanes ? (int)(cells - x) : LMK_NAME(LANES);
+  for (; x < cells; x += LMK_NAME(LANES)) {
+    const int count = cells - x < LMK_NAME(LANES) ? (int)(cells - x) : LMK_NAME(LANES);
     probe += LMK_NAME(update_part)(rows, x, count, constants);
   }
   return probe;
@@ -280,18 +307,18 @@ int64_t LMK_NAME(update_rows)(lmk_rows *rows, const lmk_rates *rates);
 int64_t LMK_NAME(update_rows)(lmk_rows *rows, const lmk_rates *rates)
 {
   const LMK_NAME(constants) constants = {
-    .omega = (LMK_REAL)rates->omega,
-    .omega_minus = (LMK_REAL)rates->omega_minus,
-    .tau = (LMK_REAL)(1.0 / rates->omega),
-    .les = (LMK_REAL)rates->les,
-    .fx = (LMK_REAL)rates->force[0],
-    .fy = (LMK_REAL)rates->force[1],
-    .fz = (LMK_REAL)rates->force[2],
+    .omega = LMK_C(rates->omega),
+    .omega_minus = LMK_C(rates->omega_minus),
+    .tau = LMK_C(1.0 / rates->omega),
+    .les = LMK_C(rates->les),
+    .fx = LMK_C(rates->force[0]),
+    .fy = LMK_C(rates->force[1]),
+    .fz = LMK_C(rates->force[2]),
   };
   int64_t bad = -1;
   for (int64_t row = 0; row < rows->count; row++) {
-    const LMK_REAL probe = LMK_NAME(update_row)(rows, &constants);
-    if (bad < 0 && !(probe == LMK_C(0)))
+    const LMK_SCALAR probe = LMK_NAME(update_row)(rows, &constants);
+    if (bad < 0 && !(probe == 0))
       bad = row;
     lmk_rows_advance(rows, LMK_Q);
   }
