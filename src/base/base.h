@@ -82,6 +82,9 @@ LAMINA_NODISCARD lamina_status lmi_string_copy_n(lamina_context *ctx, const char
 /* Number of allocations made through this context so far: tests assert that a time loop leaves it alone. */
 uint64_t lmi_allocation_count(const lamina_context *ctx);
 
+/* Another number of worker threads, before anything was made from the context: the case may say how many pay. */
+void lmi_set_thread_count(lamina_context *ctx, int threads);
+
 /* ---- text ---- */
 
 /* A string that grows; `data` is never NULL after a successful append. Start with {0}; release with lmi_text_free. */

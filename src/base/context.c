@@ -104,6 +104,11 @@ int lamina_context_thread_count(const lamina_context *context)
   return context->threads;
 }
 
+void lmi_set_thread_count(lamina_context *ctx, int threads)
+{
+  ctx->threads = threads > 0 && threads <= MAX_THREADS ? threads : 1;
+}
+
 const char *lamina_error_message(const lamina_context *context)
 {
   return context != NULL ? context->message : "there is no context: creating it failed";

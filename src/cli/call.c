@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "launch_ranks.h"
 
 enum { MAX_COMMANDS = 64 };
 
@@ -22,11 +22,15 @@ lamina_status lmi_call_open(lmi_call *call, int threads)
 {
   lamina_context_options options = lamina_context_options_default();
   options.threads = threads;
-  options.log = print_remark;
+  options.log = lmi_is_follower(call) ? NULL : print_remark;
   const lamina_status status = lamina_context_create(&options, &call->ctx);
-  if (status != LAMINA_OK)
+  if (status != LAMINA_OK) {
     fprintf(stderr, "lamina %s: cannot start: %s\n", call->path, lamina_status_text(status));
-  return status;
+    return status;
+  }
+  if (lmi_is_follower(call) && freopen("/dev/null", "w", stdout) == NULL)
+    return lmi_fail(call->ctx, LAMINA_ERROR_SYSTEM, "cannot open /dev/null");
+  return lmi_call_join_ranks(call);
 }
 
 lamina_status lmi_print_json(lmi_call *call, json_t *object)
@@ -54,6 +58,8 @@ bool lmi_wants_colour(FILE *stream)
 
 lamina_status lmi_usage_error(const lmi_call *call, const char *format, ...)
 {
+  if (lmi_is_follower(call))
+    return LAMINA_ERROR_ARGUMENT;
   fprintf(stderr, "lamina %s: ", call->path);
   va_list arguments;
   va_start(arguments, format);

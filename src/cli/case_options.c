@@ -3,6 +3,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/ranks.h"
 #include "case_options.h"
 
 enum { MOST_OVERRIDES = LMI_MAX_WORDS + 8, OVERRIDE_BYTES = 160 };
@@ -54,21 +55,28 @@ static void collect(const lmi_case_options *options, override_list *list)
 static const lamina_index CELLS_PER_THREAD = 16384;
 
 /* What the case asks for, or what is usable as far as it pays. */
-static int threads_for(const lamina_case *flow, int usable)
+static int threads_for(const lamina_case *flow, int usable, int ranks)
 {
   const int asked = lamina_case_threads(flow);
   const lamina_int3 n = lamina_case_solver_options(flow)->cells;
-  const lamina_index paying = n.x * n.y * n.z / CELLS_PER_THREAD;
+  const lamina_index paying = n.x * n.y * n.z / ranks / CELLS_PER_THREAD;
   if (asked > 0)
     return asked;
   return paying >= usable ? usable : paying > 1 ? (int)paying : 1;
 }
 
 /* More threads than processors wait for each other: allowed, and slow beyond what one expects. */
-static void warn_of_crowd(int threads)
+static void warn_of_crowd(const lmi_call *call, int threads)
 {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  if (processors > 0 && threads > processors)
+  const int ranks = lmi_local_rank_count(call->ctx);
+  if (processors <= 0 || (long)threads * ranks <= processors || lamina_rank(call->ctx) > 0)
+    return;
+  if (ranks > 1)
+    fprintf(stderr,
+            "lamina: warning: %d ranks of %d threads on %ld processors wait for each other; take at most %ld in all\n",
+            ranks, threads, processors, processors);
+  else
     fprintf(stderr, "lamina: warning: %d threads on %ld processors wait for each other; take at most %ld\n", threads,
             processors, processors);
 }
@@ -80,18 +88,10 @@ lamina_status lmi_load_case(lmi_call *call, const char *path, const lmi_case_opt
   *flow = NULL;
   LMI_TRY(lmi_call_open(call, (int)options->threads));
   LMI_TRY(lamina_case_load(call->ctx, path, overrides.texts, overrides.count, flow));
-  const int usable = lamina_context_thread_count(call->ctx);
-  const int threads = threads_for(*flow, usable);
-  warn_of_crowd(threads);
-  if (threads == usable)
-    return LAMINA_OK;
-  /* Another number of threads than the context has: begin again with that. */
-  lamina_case_destroy(*flow);
-  *flow = NULL;
-  lamina_context_destroy(call->ctx);
-  call->ctx = NULL;
-  LMI_TRY(lmi_call_open(call, threads));
-  return lamina_case_load(call->ctx, path, overrides.texts, overrides.count, flow);
+  const int threads = threads_for(*flow, lamina_context_thread_count(call->ctx), lamina_rank_count(call->ctx));
+  warn_of_crowd(call, threads);
+  lmi_set_thread_count(call->ctx, threads);
+  return LAMINA_OK;
 }
 
 void lmi_print_units(FILE *stream, const lamina_case *flow)

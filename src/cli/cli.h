@@ -120,7 +120,10 @@ typedef struct lmi_call {
 
 typedef enum lmi_command_group { LMI_GROUP_SIMULATE, LMI_GROUP_MEASURE, LMI_GROUP_OTHER } lmi_command_group;
 
-enum { LMI_TAKES_PROGRAM = 1 }; /* lamina record [options] -- CMD... */
+enum {
+  LMI_TAKES_PROGRAM = 1, /* lamina record [options] -- CMD... */
+  LMI_TAKES_RANKS = 2,   /* under mpirun all processes work on one thing, and the first one speaks */
+};
 
 struct lmi_command {
   const char *name;
@@ -150,7 +153,8 @@ extern const lmi_command *const lmi_commands[];
 
 /* ---- for the function of a command ---- */
 
-/* Creates call->ctx, whose remarks go to stderr as "lamina: ...". threads 0: every usable processor. */
+/* Creates call->ctx, whose remarks go to stderr as "lamina: ...". threads 0: every usable processor. With
+ * LMI_TAKES_RANKS it joins the ranks that mpirun started; then stdout of all but the first leads nowhere. */
 LAMINA_NODISCARD lamina_status lmi_call_open(lmi_call *call, int threads);
 
 /* Prints `object` on stdout, indented, and releases it; an `object` of NULL means jansson ran out of memory. A full

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "case_options.h"
+#include <lamina/ranks.h>
 
 struct run_values {
   lmi_case_options flow;
@@ -26,6 +27,7 @@ static const lmi_option options[] = {
 
 static const char description[] = "Checks the case, prints how its units map to the lattice and the memory it takes,\n"
                                   "runs it and writes its outputs. Ctrl-C and SIGTERM end it with a checkpoint.\n"
+                                  "Under mpirun all ranks work on the one case (docs/user/mpi.md).\n"
                                   "The exit code is 5 when the flow turns non-finite or a comparison misses its gate.\n"
                                   "docs/user/case-file.md has the keys of a case file.";
 
@@ -128,7 +130,11 @@ static lamina_status print_start(lmi_call *call, const lamina_case *flow, FILE *
   fprintf(stream, "  memory %s", lmi_format_bytes((double)plan.total_bytes, needed));
   if (plan.available_bytes > 0)
     fprintf(stream, " of %s (%s)", lmi_format_bytes((double)plan.available_bytes, available), plan.limited_by);
-  fprintf(stream, ", %d threads\n", lamina_context_thread_count(call->ctx));
+  if (lamina_rank_count(call->ctx) > 1)
+    fprintf(stream, ", %d ranks of", lamina_rank_count(call->ctx));
+  else
+    fputc(',', stream);
+  fprintf(stream, " %d threads\n", lamina_context_thread_count(call->ctx));
   fflush(stream);
   return LAMINA_OK;
 }
@@ -137,9 +143,11 @@ static lamina_status run_flow(lmi_call *call, const lamina_case *flow)
 {
   const struct run_values *values = call->values;
   const char *machine_file = lmi_machine_file(values->machine);
-  LMI_TRY(print_start(call, flow, values->json ? stderr : stdout, machine_file));
+  const bool speaks = lamina_rank(call->ctx) == 0;
+  if (speaks)
+    LMI_TRY(print_start(call, flow, values->json ? stderr : stdout, machine_file));
 
-  progress_state state = {.is_terminal = isatty(STDERR_FILENO) == 1, .is_quiet = values->quiet};
+  progress_state state = {.is_terminal = isatty(STDERR_FILENO) == 1, .is_quiet = values->quiet || !speaks};
   lamina_run_options run = lamina_run_options_default();
   run.folder = values->out;
   run.resume = values->resume;
@@ -174,6 +182,7 @@ const lmi_command lmi_command_run = {
   .name = "run",
   .summary = "runs a case and writes its results",
   .group = LMI_GROUP_SIMULATE,
+  .flags = LMI_TAKES_RANKS,
   .arguments = "CASE.yaml",
   .least = 1,
   .most = 1,

@@ -10,8 +10,8 @@
 
 #include <lamina/version.h>
 
-#include "cli.h"
 #include "command_list.h"
+#include "launch_ranks.h"
 
 #define DECLARE_COMMAND(name) extern const lmi_command lmi_command_##name;
 LMI_COMMAND_LIST(DECLARE_COMMAND)
@@ -73,8 +73,12 @@ static int run_command(const lmi_command *command, const char *path, int argc, c
     return 0;
   }
   status = command->run(&call);
-  if (status != LAMINA_OK)
+  bool speaks = true;
+  const bool came = lmi_call_meet_ranks(&call, status, &speaks);
+  if (status != LAMINA_OK && speaks)
     report_failure(&call, status);
+  if (!came)
+    lmi_call_end_ranks(&call, lamina_status_exit_code(status));
   lamina_context_destroy(call.ctx);
   return call.exit_code != 0 ? call.exit_code : lamina_status_exit_code(status);
 }

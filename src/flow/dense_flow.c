@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dense_flow.h"
 
+#include "base/ranks.h"
+
+/* Of one rank. */
 static int slab_count(const lamina_solver_options *options)
 {
   return options->partitions > 0 ? options->partitions : 1;
+}
+
+static int all_slabs(lamina_context *ctx, const lamina_solver_options *options)
+{
+  return slab_count(options) * lamina_rank_count(ctx);
 }
 
 static bool is_periodic_last(const lamina_solver_options *options)
@@ -11,7 +19,7 @@ static bool is_periodic_last(const lamina_solver_options *options)
   return lmi_is_periodic(options, 2);
 }
 
-static lmi_dense_key make_key(const lamina_solver_options *options)
+static lmi_dense_key make_key(lamina_context *ctx, const lamina_solver_options *options)
 {
   const lamina_int3 cells = lmi_kernel_cells(options);
   return (lmi_dense_key){
@@ -25,8 +33,8 @@ static lmi_dense_key make_key(const lamina_solver_options *options)
     .ny = cells.y,
     .wraps_x = lmi_is_periodic(options, 0),
     .wraps_y = lmi_is_periodic(options, 1) && lamina_lattice_dimension(options->lattice) == 3,
-    .wraps_z = is_periodic_last(options) && options->partitions <= 1,
-    .direct = options->partitions > 1 && !options->copy_messages,
+    .wraps_z = is_periodic_last(options) && all_slabs(ctx, options) == 1,
+    .direct = options->partitions > 1 && !options->copy_messages && lamina_rank_count(ctx) == 1,
     .force = lmi_has_force(options),
   };
 }
@@ -152,15 +160,18 @@ static lamina_status make_schedule(lamina_context *ctx, const lamina_solver_opti
                                .halo = lmi_streaming_halo(flow->base.lattice, rule, e)};
     operations[e] = (lmi_operation){flow->kernels.step, flow->arguments + e * flow->partition.count, &accesses[e], 1};
   }
-  const lmi_schedule_options chosen = {.overlap = !options->no_overlap,
-                                       .cells_per_plane = flow->base.nx * flow->base.ny};
+  const lmi_schedule_options chosen = {
+    .overlap = !options->no_overlap,
+    .stops_on_fault = true,
+    .cells_per_plane = flow->base.nx * flow->base.ny,
+  };
   return lmi_schedule_create(ctx, &flow->partition, operations, PERIOD, &chosen, schedule);
 }
 
 static lamina_status set_force(lmi_flow *base, const lamina_solver_options *options)
 {
   lmi_dense_flow *flow = (lmi_dense_flow *)base;
-  const lmi_dense_key key = make_key(options);
+  const lmi_dense_key key = make_key(base->ctx, options);
   LMI_TRY(base->device->ops->dense_kernels(base->device, &key, &flow->kernels));
   lmi_schedule fresh = {0}, old = flow->schedule;
   LMI_TRY(make_schedule(base->ctx, options, flow, &fresh));
@@ -177,9 +188,11 @@ static lamina_status require_room(const lmi_dense_flow *flow, const lmi_layout_r
   if (ops->require_room == NULL)
     return LAMINA_OK;
   uint64_t bytes = 0;
-  LMI_TRY(lmi_field_estimate(flow->base.device->ctx, &flow->partition, request, &bytes));
-  return ops->require_room(flow->base.device, bytes * (uint64_t)flow->field_count,
-                           (uint64_t)(flow->base.nx * flow->base.ny * flow->base.nz), flow->partition.count);
+  const lmi_partition *partition = &flow->partition;
+  LMI_TRY(lmi_field_estimate(flow->base.device->ctx, partition, request, &bytes));
+  const uint64_t ranks = (uint64_t)(partition->count / partition->own_count);
+  return ops->require_room(flow->base.device, bytes * (uint64_t)flow->field_count / ranks,
+                           (uint64_t)(flow->base.nx * flow->base.ny * flow->base.nz) / ranks, partition->own_count);
 }
 
 static void free_flow(lmi_flow *base)
@@ -217,21 +230,25 @@ static lamina_status create(lamina_context *ctx, const lamina_solver_options *op
   lamina_status status = LAMINA_OK;
   *made = NULL;
   lmi_dense_flow *flow = NULL;
+  const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
+  LMI_REQUIRE(ctx, lamina_rank_count(ctx) == 1 || options->backend != LAMINA_BACKEND_CUDA || ops->exchange != NULL,
+              LAMINA_UNAVAILABLE, "the %s backend does not spread over ranks yet: use one rank with several devices",
+              ops->name);
   LMI_TRY(LMI_ALLOC(ctx, 1, &flow));
   lmi_flow *base = &flow->base;
   describe(ctx, options, base);
   base->partition = &flow->partition;
   base->schedule = &flow->schedule;
   flow->field_count = options->streaming == LAMINA_TWO_GRID ? 2 : 1;
-  const int partitions = slab_count(options);
-  const lmi_dense_key key = make_key(options);
+  const int partitions = all_slabs(ctx, options);
+  const lmi_dense_key key = make_key(ctx, options);
   const lmi_device_options device_options = lmi_flow_device_options(ctx, options);
-  const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
   flow->shape = plane_shape(ops, &key);
   const lmi_layout_request request = storage_request(options, base->lattice, &flow->shape, partitions);
   base->stored_bytes = request.element_bytes;
 
-  LMI_TRY_GOTO(status, lmi_partition_create(ctx, base->nz, partitions, is_periodic_last(options), &flow->partition),
+  LMI_TRY_GOTO(status,
+               lmi_partition_create(ctx, base->nz, slab_count(options), is_periodic_last(options), &flow->partition),
                cleanup);
   LMI_TRY_GOTO(status, ops->open(ctx, &device_options, &base->device), cleanup);
   LMI_TRY_GOTO(status, ops->dense_kernels(base->device, &key, &flow->kernels), cleanup);
@@ -255,12 +272,13 @@ static lamina_status estimate(lamina_context *ctx, const lamina_solver_options *
 {
   *bytes = 0;
   const lmi_lattice *lattice = lmi_lattice_get(options->lattice);
-  const int partitions = slab_count(options);
-  const lmi_dense_key key = make_key(options);
+  const int partitions = all_slabs(ctx, options);
+  const lmi_dense_key key = make_key(ctx, options);
   const lmi_plane_shape shape = plane_shape(lmi_backend_find(lamina_backend_name(options->backend)), &key);
   const lmi_layout_request request = storage_request(options, lattice, &shape, partitions);
   lmi_partition partition = {0};
-  LMI_TRY(lmi_partition_create(ctx, lmi_kernel_cells(options).z, partitions, is_periodic_last(options), &partition));
+  LMI_TRY(
+    lmi_partition_create(ctx, lmi_kernel_cells(options).z, slab_count(options), is_periodic_last(options), &partition));
   const lamina_status status = lmi_field_estimate(ctx, &partition, &request, bytes);
   if (options->streaming == LAMINA_TWO_GRID)
     *bytes *= 2;

@@ -43,6 +43,6 @@ static void name_slab(const lmi_field *field, int slab)
 void lmi_dense_flow_name_memory(const lmi_dense_flow *flow)
 {
   for (int i = 0; i < flow->field_count; i++)
-    for (int slab = 0; slab < flow->partition.count; slab++)
+    for (int slab = flow->partition.own_first; slab < flow->partition.own_first + flow->partition.own_count; slab++)
       name_slab(&flow->fields[i], slab);
 }

@@ -36,13 +36,13 @@ typedef struct lmi_flow_ops {
    * whole box, one of which has it. Allocates nothing. */
   lamina_status (*run)(lmi_flow *flow, int64_t steps, lmi_fault *fault);
 
-  /* Moves planes [first, first + count) of the whole box between the field and `buffer` in canonical order
-   * (kernel/dense.h, lmk_planes); cells without fluid are zeros there. Import sets the state: call it for all planes,
-   * then restart(). */
+  /* Moves planes [first, first + count) of the whole box, all of them this rank's, between the field and `buffer` in
+   * canonical order (kernel/dense.h, lmk_planes). Not collective. Cells without fluid are zeros there. Import sets the
+   * state: call it for all planes, then restart(). */
   lamina_status (*planes)(const lmi_flow *flow, int what, int64_t first, int64_t count, void *buffer);
   void (*restart)(lmi_flow *flow);
 
-  /* lamina_solver_read_marks for whole planes. NULL: all cells are fluid. */
+  /* lamina_solver_read_marks for whole planes of this rank. NULL: all cells are fluid. */
   lamina_status (*marks)(const lmi_flow *flow, int64_t first, int64_t count, uint8_t *marks);
 
   /* Fills what it knows of *info: bytes, table_bytes, cells, blocks, alpha, beta_values. */
@@ -55,7 +55,7 @@ struct lmi_flow {
   lamina_context *ctx;
   const lmi_lattice *lattice;
   lmi_device *device;
-  const lmi_partition *partition; /* planes of the box to slabs */
+  const lmi_partition *partition; /* planes of the box to slabs, and so to ranks */
   const lmi_schedule *schedule;   /* what run() replays */
   int64_t nx, ny, nz;
   size_t element_bytes; /* of a population in canonical order; stored ones may be smaller */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public solver: initial state, advancing. Options are checked in solver_options.c, results read in solver_read.c.
  */
+#include "base/ranks.h"
 #include "solver_internal.h"
 
 uint64_t lamina_solver_memory_estimate(const lamina_solver_options *options)
@@ -77,12 +78,14 @@ lamina_status lamina_solver_initialise(lamina_solver *solver, lamina_initial_fun
 {
   const initial_plane initial = {solver, function, user};
   const size_t plane_bytes = (size_t)lamina_solver_plane_bytes(solver);
-  const lamina_index planes = solver->flow->nz, chunk = lmi_chunk_planes(solver, plane_bytes);
+  const lamina_index chunk = lmi_chunk_planes(solver, plane_bytes);
+  lamina_index begin = 0, planes = 0;
   char *buffer = NULL;
+  lmi_solver_own_planes(solver, &begin, &planes);
   LMI_TRY(LMI_ALLOC(solver->ctx, plane_bytes * (size_t)chunk, &buffer));
   lamina_status status = LAMINA_OK;
-  for (lamina_index first = 0; first < planes; first += chunk) {
-    const lamina_index count = planes - first < chunk ? planes - first : chunk;
+  for (lamina_index first = begin; first < begin + planes; first += chunk) {
+    const lamina_index left = begin + planes - first, count = left < chunk ? left : chunk;
 #pragma omp parallel for num_threads(lamina_context_thread_count(solver->ctx)) schedule(static)
     for (lamina_index i = 0; i < count; i++)
       fill_plane(&initial, first + i, buffer + (size_t)i * plane_bytes);
@@ -106,8 +109,10 @@ lamina_status lamina_solver_create(lamina_context *ctx, const lamina_solver_opti
   LMI_TRY(LMI_ALLOC(ctx, 1, &made));
   made->ctx = ctx;
   made->options = *options;
-  LMI_TRY_GOTO(status, lmi_flow_find(options->grid)->create(ctx, options, &made->flow), cleanup);
-  LMI_TRY_GOTO(status, lamina_solver_initialise(made, NULL, NULL), cleanup);
+  status = lmi_flow_find(options->grid)->create(ctx, options, &made->flow);
+  if (status == LAMINA_OK)
+    status = lamina_solver_initialise(made, NULL, NULL);
+  LMI_TRY_GOTO(status, lmi_ranks_settle(ctx, status), cleanup);
   made->options.geometry = NULL; /* was borrowed for create() alone */
   *solver = made;
 cleanup:

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ranks.h"
 #include "solver_internal.h"
 
 /* Enough for the work of a chunk to hide its start, small beside any field worth the name. */
@@ -38,13 +39,21 @@ static lamina_status check_plane(const lamina_solver *solver, lamina_index plane
 lamina_status lamina_solver_get_plane(const lamina_solver *solver, lamina_index plane, void *populations)
 {
   LMI_TRY(check_plane(solver, plane));
-  return solver->flow->ops->planes(solver->flow, LMI_PLANES_EXPORT, plane, 1, populations);
+  int rank = 0;
+  (void)lmi_solver_planes_of_rank(solver, plane, 1, &rank);
+  if (rank == lamina_rank(solver->ctx))
+    LMI_TRY(lmi_solver_get_own_plane(solver, plane, populations));
+  return lmi_ranks_broadcast(solver->ctx, rank, populations, (size_t)lamina_solver_plane_bytes(solver));
 }
 
 lamina_status lamina_solver_set_plane(lamina_solver *solver, lamina_index plane, const void *populations)
 {
   LMI_TRY(check_plane(solver, plane));
+  int rank = 0;
+  (void)lmi_solver_planes_of_rank(solver, plane, 1, &rank);
   solver->flow->ops->restart(solver->flow);
+  if (rank != lamina_rank(solver->ctx))
+    return LAMINA_OK;
   /* An import only reads its buffer; lmk_planes serves both directions and cannot say so. */
   return solver->flow->ops->planes(solver->flow, LMI_PLANES_IMPORT, plane, 1, (void *)(uintptr_t)populations);
 }
@@ -149,7 +158,20 @@ static void read_planes(const lamina_solver *solver, const plane_box *box, const
   }
 }
 
-lamina_status lamina_solver_read(const lamina_solver *solver, lamina_box box, const lamina_fields *fields)
+/* Gives all ranks what `rank` put into planes [done, done + count) of the box. */
+static lamina_status share_fields(const lamina_solver *solver, const plane_box *box, int rank, lamina_index done,
+                                  lamina_index count, const lamina_fields *fields)
+{
+  double *const arrays[] = {fields->density, fields->velocity[0], fields->velocity[1], fields->velocity[2]};
+  const lamina_index plane = box->rows * box->cells;
+  for (size_t i = 0; i < LMI_COUNT(arrays); i++)
+    if (arrays[i] != NULL)
+      LMI_TRY(
+        lmi_ranks_broadcast(solver->ctx, rank, arrays[i] + done * plane, (size_t)(count * plane) * sizeof(double)));
+  return LAMINA_OK;
+}
+
+static lamina_status read_box(const lamina_solver *solver, lamina_box box, const lamina_fields *fields, bool shares)
 {
   LMI_TRY(check_box(solver, box));
   const lmi_flow *flow = solver->flow;
@@ -162,15 +184,31 @@ lamina_status lamina_solver_read(const lamina_solver *solver, lamina_box box, co
   LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, 4 * held, &data.moments), cleanup);
   if (flow->ops->marks != NULL)
     LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, held, &data.marks), cleanup);
-  for (lamina_index done = 0; done < wanted.planes; done += chunk) {
-    const lamina_index count = wanted.planes - done < chunk ? wanted.planes - done : chunk;
-    LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + done, count, &data), cleanup);
-    read_planes(solver, &wanted, &data, done, count, fields);
+  for (lamina_index done = 0, count = 0; done < wanted.planes; done += count) {
+    const lamina_index most = wanted.planes - done < chunk ? wanted.planes - done : chunk;
+    int rank = 0;
+    count = lmi_solver_planes_of_rank(solver, wanted.first_plane + done, most, &rank);
+    if (rank == lamina_rank(solver->ctx)) {
+      LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + done, count, &data), cleanup);
+      read_planes(solver, &wanted, &data, done, count, fields);
+    }
+    if (shares)
+      LMI_TRY_GOTO(status, share_fields(solver, &wanted, rank, done, count, fields), cleanup);
   }
 cleanup:
   lmi_free(solver->ctx, data.moments);
   lmi_free(solver->ctx, data.marks);
   return status;
+}
+
+lamina_status lamina_solver_read(const lamina_solver *solver, lamina_box box, const lamina_fields *fields)
+{
+  return read_box(solver, box, fields, true);
+}
+
+lamina_status lmi_solver_read_own(const lamina_solver *solver, lamina_box box, const lamina_fields *fields)
+{
+  return read_box(solver, box, fields, false);
 }
 
 lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box box, uint8_t *marks)
@@ -186,7 +224,11 @@ lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box b
   LMI_TRY(LMI_ALLOC(solver->ctx, (size_t)cells, &data.marks));
   lamina_status status = LAMINA_OK;
   for (lamina_index plane = 0; plane < wanted.planes; plane++) {
-    LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + plane, 1, &data), cleanup);
+    int rank = 0;
+    (void)lmi_solver_planes_of_rank(solver, wanted.first_plane + plane, 1, &rank);
+    if (rank == lamina_rank(solver->ctx))
+      LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + plane, 1, &data), cleanup);
+    LMI_TRY_GOTO(status, lmi_ranks_broadcast(solver->ctx, rank, data.marks, (size_t)cells), cleanup);
     for (lamina_index row = 0; row < wanted.rows; row++)
       memcpy(marks + (plane * wanted.rows + row) * wanted.cells,
              data.marks + (wanted.first_row + row) * flow->nx + wanted.first_cell, (size_t)wanted.cells);
@@ -208,6 +250,7 @@ typedef struct plane_sums {
 /* A chunk of planes of moments with one more on each side where there is one. */
 typedef struct window {
   plane_data data;
+  plane_data outside; /* of other ranks: the plane below this rank's first one and the one above its last */
   lamina_index first; /* plane held first; -1 when it wraps */
   lamina_index cells; /* of one plane */
 } window;
@@ -313,23 +356,57 @@ static plane_sums sum_plane(const lamina_solver *solver, const window *w, lamina
   return sums;
 }
 
+/* Planes `at` and following of a set of planes. */
+static plane_data planes_from(const plane_data *data, lamina_index at, lamina_index cells)
+{
+  return (plane_data){data->moments + 4 * at * cells, data->marks != NULL ? data->marks + at * cells : NULL};
+}
+
+/* Exchanges the outermost planes with the ranks above and below. Collective. */
+static lamina_status load_outside(const lamina_solver *solver, window *w)
+{
+  lamina_index first = 0, count = 0;
+  const size_t cells = (size_t)w->cells;
+  lmi_solver_own_planes(solver, &first, &count);
+  const plane_data low = planes_from(&w->data, 0, w->cells), high = planes_from(&w->data, 1, w->cells);
+  const plane_data below = planes_from(&w->outside, 0, w->cells), above = planes_from(&w->outside, 1, w->cells);
+  LMI_TRY(load_planes(solver, first, 1, &low));
+  LMI_TRY(load_planes(solver, first + count - 1, 1, &high));
+  LMI_TRY(
+    lmi_ranks_shift(solver->ctx, high.moments, low.moments, below.moments, above.moments, 4 * cells * sizeof(double)));
+  return w->data.marks != NULL ? lmi_ranks_shift(solver->ctx, high.marks, low.marks, below.marks, above.marks, cells)
+                               : LAMINA_OK;
+}
+
+/* One plane beside this rank's planes, on the side given, or inside them. */
+static lamina_status load_beside(const lamina_solver *solver, lamina_index plane, int side, const window *w,
+                                 const plane_data *target)
+{
+  lamina_index first = 0, count = 0;
+  lmi_solver_own_planes(solver, &first, &count);
+  if (plane >= first && plane < first + count)
+    return load_planes(solver, plane, 1, target);
+  const plane_data source = planes_from(&w->outside, side, w->cells);
+  memcpy(target->moments, source.moments, (size_t)(4 * w->cells) * sizeof(double));
+  if (target->marks != NULL)
+    memcpy(target->marks, source.marks, (size_t)w->cells);
+  return LAMINA_OK;
+}
+
 /* Fills the window with planes first - 1 to first + count, wrapping where the box does and leaving out what is not
  * there. */
 static lamina_status load_window(const lamina_solver *solver, lamina_index first, lamina_index count, window *w)
 {
-  const lamina_index nz = solver->flow->nz, cells = w->cells;
+  const lamina_index nz = solver->flow->nz;
   const bool wraps = lmi_is_periodic(&solver->options, 2);
-  const lamina_index from[3] = {first, first > 0 || !wraps ? first - 1 : nz - 1, (first + count) % nz};
-  const lamina_index planes[3] = {count, first > 0 || wraps, first + count < nz || wraps};
-  const lamina_index at[3] = {1, 0, count + 1};
+  const plane_data below = planes_from(&w->data, 0, w->cells), inside = planes_from(&w->data, 1, w->cells),
+                   above = planes_from(&w->data, count + 1, w->cells);
   w->first = first - 1;
-  for (int part = 0; part < 3; part++) {
-    if (planes[part] == 0)
-      continue;
-    const plane_data data = {w->data.moments + 4 * at[part] * cells,
-                             w->data.marks != NULL ? w->data.marks + at[part] * cells : NULL};
-    LMI_TRY(load_planes(solver, from[part], planes[part], &data));
-  }
+  LMI_TRY(load_planes(solver, first, count, &inside));
+  if (first > 0 || wraps)
+    LMI_TRY(load_beside(solver, (first - 1 + nz) % nz, 0, w, &below));
+  if (first + count < nz || wraps)
+    LMI_TRY(load_beside(solver, (first + count) % nz, 1, w, &above));
   return LAMINA_OK;
 }
 
@@ -345,33 +422,62 @@ static void add_plane(const plane_sums *sums, lamina_totals *totals)
   totals->finite = totals->finite && sums->finite;
 }
 
+static lamina_status allocate_window(const lamina_solver *solver, size_t planes, window *w)
+{
+  const bool has_marks = solver->flow->ops->marks != NULL;
+  const size_t held = (size_t)w->cells * planes, outside = 2 * (size_t)w->cells;
+  LMI_TRY(LMI_ALLOC(solver->ctx, 4 * held, &w->data.moments));
+  if (has_marks)
+    LMI_TRY(LMI_ALLOC(solver->ctx, held, &w->data.marks));
+  if (lamina_rank_count(solver->ctx) == 1)
+    return LAMINA_OK;
+  LMI_TRY(LMI_ALLOC(solver->ctx, 4 * outside, &w->outside.moments));
+  return has_marks ? LMI_ALLOC(solver->ctx, outside, &w->outside.marks) : LAMINA_OK;
+}
+
+static void free_window(const lamina_solver *solver, window *w)
+{
+  lmi_free(solver->ctx, w->data.moments);
+  lmi_free(solver->ctx, w->data.marks);
+  lmi_free(solver->ctx, w->outside.moments);
+  lmi_free(solver->ctx, w->outside.marks);
+}
+
+/* Sums of this rank's planes, at their places. */
+static lamina_status sum_own_planes(const lamina_solver *solver, lamina_index chunk, window *w, plane_sums *sums)
+{
+  lamina_index begin = 0, planes = 0;
+  lmi_solver_own_planes(solver, &begin, &planes);
+  if (lamina_rank_count(solver->ctx) > 1)
+    LMI_TRY(load_outside(solver, w));
+  for (lamina_index first = begin; first < begin + planes; first += chunk) {
+    const lamina_index left = begin + planes - first, count = left < chunk ? left : chunk;
+    LMI_TRY(load_window(solver, first, count, w));
+#pragma omp parallel for num_threads(lamina_context_thread_count(solver->ctx)) schedule(static)
+    for (lamina_index z = first; z < first + count; z++)
+      sums[z] = sum_plane(solver, w, z);
+  }
+  return LAMINA_OK;
+}
+
 lamina_status lamina_solver_totals(const lamina_solver *solver, lamina_totals *totals)
 {
   const lmi_flow *flow = solver->flow;
   window w = {.cells = flow->nx * flow->ny};
   const lamina_index chunk = lmi_chunk_planes(solver, (size_t)(4 * w.cells) * sizeof(double));
-  const size_t held = (size_t)(w.cells * (chunk + 2));
   lamina_status status = LAMINA_OK;
   *totals = (lamina_totals){.finite = true};
   plane_sums *sums = NULL;
-  LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, 4 * held, &w.data.moments), cleanup);
-  if (flow->ops->marks != NULL)
-    LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, held, &w.data.marks), cleanup);
-  LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, (size_t)chunk, &sums), cleanup);
-  for (lamina_index first = 0; first < flow->nz; first += chunk) {
-    const lamina_index count = flow->nz - first < chunk ? flow->nz - first : chunk;
-    LMI_TRY_GOTO(status, load_window(solver, first, count, &w), cleanup);
-#pragma omp parallel for num_threads(lamina_context_thread_count(solver->ctx)) schedule(static)
-    for (lamina_index i = 0; i < count; i++)
-      sums[i] = sum_plane(solver, &w, first + i);
-    for (lamina_index i = 0; i < count; i++)
-      add_plane(&sums[i], totals);
-  }
+  LMI_TRY_GOTO(status, allocate_window(solver, (size_t)chunk + 2, &w), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, (size_t)flow->nz, &sums), cleanup);
+  LMI_TRY_GOTO(status, sum_own_planes(solver, chunk, &w, sums), cleanup);
+  LMI_TRY_GOTO(status, lmi_solver_share_planes(solver, sums, sizeof *sums), cleanup);
+  for (lamina_index z = 0; z < flow->nz; z++)
+    add_plane(&sums[z], totals);
   totals->mass = (double)totals->cells + totals->mass_excess;
   totals->max_speed = sqrt(totals->max_speed);
 cleanup:
-  lmi_free(solver->ctx, w.data.moments);
-  lmi_free(solver->ctx, w.data.marks);
+  free_window(solver, &w);
   lmi_free(solver->ctx, sums);
   return status;
 }
@@ -383,26 +489,38 @@ static bool is_finite_cell(const double *moments, lamina_index cells, lamina_ind
   return isfinite(moments[cell] + moments[cells + cell] + moments[2 * cells + cell] + moments[3 * cells + cell]);
 }
 
-lamina_status lmi_solver_report_fault(const lamina_solver *solver, lamina_index plane)
+/* The first non-finite cell of planes from *plane on, which are this rank's; the last one when there is none. */
+static lamina_status find_fault(const lamina_solver *solver, lamina_index *plane, lamina_index *cell)
 {
   const lmi_flow *flow = solver->flow;
-  const lamina_index cells = flow->nx * flow->ny, end = plane + flow->fault_planes;
+  const lamina_index cells = flow->nx * flow->ny, end = *plane + flow->fault_planes;
   const lamina_index last = (end < flow->nz ? end : flow->nz) - 1;
   double *moments = NULL;
   LMI_TRY(LMI_ALLOC(solver->ctx, (size_t)(4 * cells), &moments));
-  lamina_status status = flow->ops->planes(flow, LMI_PLANES_MOMENTS, plane, 1, moments);
-  lamina_index cell = 0;
-  while (status == LAMINA_OK && is_finite_cell(moments, cells, cell) && (cell < cells - 1 || plane < last)) {
-    cell++;
-    if (cell < cells)
+  lamina_status status = flow->ops->planes(flow, LMI_PLANES_MOMENTS, *plane, 1, moments);
+  *cell = 0;
+  while (status == LAMINA_OK && is_finite_cell(moments, cells, *cell) && (*cell < cells - 1 || *plane < last)) {
+    ++*cell;
+    if (*cell < cells)
       continue;
-    cell = 0;
-    status = flow->ops->planes(flow, LMI_PLANES_MOMENTS, ++plane, 1, moments);
+    *cell = 0;
+    status = flow->ops->planes(flow, LMI_PLANES_MOMENTS, ++*plane, 1, moments);
   }
   lmi_free(solver->ctx, moments);
-  LMI_TRY(status);
+  return status;
+}
+
+lamina_status lmi_solver_report_fault(const lamina_solver *solver, lamina_index plane)
+{
+  const lmi_flow *flow = solver->flow;
+  lamina_index found[2] = {plane, 0};
+  int rank = 0;
+  (void)lmi_solver_planes_of_rank(solver, plane, 1, &rank);
+  const bool is_own = rank == lamina_rank(solver->ctx);
+  LMI_TRY(lmi_ranks_settle(solver->ctx, is_own ? find_fault(solver, &found[0], &found[1]) : LAMINA_OK));
+  LMI_TRY(lmi_ranks_broadcast(solver->ctx, rank, found, sizeof found));
   const bool flat = flow->lattice->dimension == 2;
-  const lamina_index x = cell % flow->nx, y = flat ? plane : cell / flow->nx, z = flat ? 0 : plane;
+  const lamina_index x = found[1] % flow->nx, y = flat ? found[0] : found[1] / flow->nx, z = flat ? 0 : found[0];
   return lmi_fail(solver->ctx, LAMINA_ERROR_DIVERGED,
                   "the flow became non-finite in step %lld at cell (%lld, %lld, %lld)", (long long)solver->step,
                   (long long)x, (long long)y, (long long)z);

@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "base/ranks.h"
+#include "flow/solver_internal.h"
 #include "hdf5_store.h"
 #include "lamina/version.h"
 
@@ -70,13 +71,16 @@ static lamina_status put_note(lmi_store *store, const lamina_solver *solver, con
   return lmi_store_put_text(store, GROUP, "version", lamina_version());
 }
 
+/* Those of this rank. */
 static lamina_status write_populations(lamina_context *ctx, lmi_store *store, const lamina_solver *solver)
 {
   unsigned char *plane = NULL;
+  lamina_index first = 0, count = 0;
+  lmi_solver_own_planes(solver, &first, &count);
   LMI_TRY(LMI_ALLOC(ctx, lmi_store_plane_bytes(store, 0), &plane));
   lamina_status status = LAMINA_OK;
-  for (lamina_index p = 0; p < lamina_solver_plane_count(solver) && status == LAMINA_OK; p++) {
-    status = lamina_solver_get_plane(solver, p, plane);
+  for (lamina_index p = first; p < first + count && status == LAMINA_OK; p++) {
+    status = lmi_solver_get_own_plane(solver, p, plane);
     if (status == LAMINA_OK)
       status = lmi_store_write_plane(store, 0, (uint64_t)p, plane);
   }
@@ -89,12 +93,12 @@ lamina_status lmi_checkpoint_write(lamina_context *ctx, const char *path, const 
 {
   const lmi_store_array populations = describe_populations(solver);
   lmi_store *store = NULL;
-  lamina_status status = lmi_store_create(ctx, path, KIND, &populations, 1, &store);
-  if (status != LAMINA_OK)
-    return status;
-  LMI_TRY_GOTO(status, put_solver(store, lamina_solver_get_options(solver)), cleanup);
-  LMI_TRY_GOTO(status, put_note(store, solver, note), cleanup);
-  LMI_TRY_GOTO(status, write_populations(ctx, store, solver), cleanup);
+  LMI_TRY(lmi_store_create(ctx, path, KIND, &populations, 1, &store));
+  lamina_status status = put_solver(store, lamina_solver_get_options(solver));
+  if (status == LAMINA_OK)
+    status = put_note(store, solver, note);
+  LMI_TRY_GOTO(status, lmi_store_begin_planes(store, status), cleanup);
+  LMI_TRY_GOTO(status, lmi_ranks_settle(ctx, write_populations(ctx, store, solver)), cleanup);
   status = lmi_store_finish(store);
 cleanup:
   lmi_store_close(store);
@@ -188,7 +192,7 @@ lamina_status lmi_checkpoint_open(lamina_context *ctx, const char *path, lmi_che
   lmi_checkpoint *made = NULL;
   LMI_TRY(LMI_ALLOC(ctx, 1, &made));
   made->ctx = ctx;
-  const lamina_status status = read_content(made, path);
+  const lamina_status status = lmi_ranks_settle(ctx, read_content(made, path));
   if (status == LAMINA_OK)
     *checkpoint = made;
   else
@@ -270,9 +274,11 @@ static lamina_status read_populations(lmi_checkpoint *checkpoint, lamina_solver 
                 stored.dims[0] == (uint64_t)lamina_solver_plane_count(solver),
               LAMINA_ERROR_CASE, "%s is damaged: its populations do not fill its cells", checkpoint->path);
   unsigned char *plane = NULL;
+  lamina_index first = 0, count = 0;
+  lmi_solver_own_planes(solver, &first, &count);
   LMI_TRY(LMI_ALLOC(checkpoint->ctx, bytes, &plane));
   lamina_status status = LAMINA_OK;
-  for (lamina_index p = 0; p < lamina_solver_plane_count(solver) && status == LAMINA_OK; p++) {
+  for (lamina_index p = first; p < first + count && status == LAMINA_OK; p++) {
     status = lmi_store_read_plane(checkpoint->store, checkpoint->populations, (uint64_t)p, plane);
     if (status == LAMINA_OK)
       status = lamina_solver_set_plane(solver, p, plane);
@@ -284,7 +290,7 @@ static lamina_status read_populations(lmi_checkpoint *checkpoint, lamina_solver 
 lamina_status lmi_checkpoint_restore(lmi_checkpoint *checkpoint, lamina_solver *solver, const char *case_hash)
 {
   LMI_TRY(compare(checkpoint, solver, case_hash));
-  LMI_TRY(read_populations(checkpoint, solver));
+  LMI_TRY(lmi_ranks_settle(checkpoint->ctx, read_populations(checkpoint, solver)));
   lamina_solver_set_step(solver, checkpoint->content.step);
   return LAMINA_OK;
 }

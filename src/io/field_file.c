@@ -131,12 +131,14 @@ static lamina_status begin_file(lmi_field_writer *writer, const char *path, cons
                                   .dims = {(uint64_t)cells.z, (uint64_t)cells.y, (uint64_t)cells.x, 3}};
   }
   LMI_TRY(lmi_store_create(writer->ctx, path, lmi_field_kind, arrays, content->array_count, &writer->store));
-  LMI_TRY(allocate_plane(writer));
-  LMI_TRY(put_geometry(writer->store, &content->frame));
   lmi_text names = {0};
-  const lamina_status status = put_texts(writer->ctx, writer->store, content, &names);
+  lamina_status status = allocate_plane(writer);
+  if (status == LAMINA_OK)
+    status = put_geometry(writer->store, &content->frame);
+  if (status == LAMINA_OK)
+    status = put_texts(writer->ctx, writer->store, content, &names);
   lmi_text_free(writer->ctx, &names);
-  return status;
+  return lmi_store_begin_planes(writer->store, status);
 }
 
 lamina_status lmi_field_writer_create(lamina_context *ctx, const char *path, const lmi_field_content *content,

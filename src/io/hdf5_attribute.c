@@ -27,6 +27,8 @@ typedef struct attribute_shape {
 static lamina_status put_attribute(lmi_store *store, const char *object, const char *name, attribute_shape shape,
                                    const void *values)
 {
+  if (store->is_member)
+    return LAMINA_OK;
   LMI_REQUIRE(store->ctx, store->is_writing && store->file >= 0, LAMINA_ERROR_ARGUMENT,
               "%s takes no attribute (%s) after its first plane", store->path, name);
   const lmi_hdf5_quiet quiet = lmi_hdf5_quiet_begin();

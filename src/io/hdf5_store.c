@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/ranks.h"
 #include "hdf5_store_internal.h"
 
 /* Generous room for the description: groups, attributes, checksums come on top of the planes. */
@@ -104,8 +105,6 @@ static lamina_status add_array(lmi_store *store, size_t index, const lmi_store_a
   lmi_store_block *block = &store->blocks[index];
   const hid_t type = array->precision == LAMINA_F64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
   LMI_TRY(add_dataset(store, array->path, type, array->rank, array->dims, &block->offset));
-  LMI_TRY(LMI_ALLOC(store->ctx, (size_t)block->planes, &store->crc[index]));
-  LMI_TRY(LMI_ALLOC(store->ctx, (size_t)block->planes, &store->is_written[index]));
   char path[LMI_CHECKSUM_PATH_BYTES];
   return add_dataset(store, lmi_checksum_path(array->path, path), H5T_NATIVE_UINT32, 1, &block->planes,
                      &store->crc_offset[index]);
@@ -134,8 +133,14 @@ static lamina_status open_layout(lmi_store *store)
 static lamina_status lay_out(lmi_store *store, const lmi_store_array *arrays)
 {
   uint64_t bytes = 0;
-  for (size_t i = 0; i < store->array_count; i++)
-    LMI_TRY(measure_array(store->ctx, store->path, &arrays[i], &store->blocks[i], &bytes));
+  for (size_t i = 0; i < store->array_count; i++) {
+    lmi_store_block *block = &store->blocks[i];
+    LMI_TRY(measure_array(store->ctx, store->path, &arrays[i], block, &bytes));
+    LMI_TRY(LMI_ALLOC(store->ctx, (size_t)block->planes, &store->crc[i]));
+    LMI_TRY(LMI_ALLOC(store->ctx, (size_t)block->planes, &store->is_written[i]));
+  }
+  if (store->is_member)
+    return LAMINA_OK;
   uint64_t checksums = 0;
   for (size_t i = 0; i < store->array_count; i++)
     checksums += store->blocks[i].planes * sizeof(uint32_t);
@@ -158,6 +163,7 @@ lamina_status lmi_store_create(lamina_context *ctx, const char *path, lmi_store_
   *made = (lmi_store){.ctx = ctx,
                       .kind = kind,
                       .is_writing = true,
+                      .is_member = lamina_rank(ctx) > 0,
                       .file = H5I_INVALID_HID,
                       .descriptor = -1,
                       .output = {.ctx = ctx, .descriptor = -1},
@@ -167,6 +173,7 @@ lamina_status lmi_store_create(lamina_context *ctx, const char *path, lmi_store_
   if (status == LAMINA_OK)
     status = lay_out(made, arrays);
   lmi_hdf5_quiet_end(quiet);
+  status = lmi_ranks_settle(ctx, status);
   if (status == LAMINA_OK)
     *store = made;
   else
@@ -224,6 +231,33 @@ static lamina_status close_layout(lmi_store *store)
   return LAMINA_OK;
 }
 
+/* What the first rank tells the others of its file. */
+typedef struct shared_layout {
+  uint64_t inode;
+  lmi_store_block blocks[LMI_STORE_MAX_ARRAYS];
+} shared_layout;
+
+lamina_status lmi_store_begin_planes(lmi_store *store, lamina_status so_far)
+{
+  shared_layout layout = {0};
+  if (lamina_rank_count(store->ctx) == 1)
+    return so_far;
+  if (so_far == LAMINA_OK && !store->is_member)
+    so_far = close_layout(store);
+  LMI_TRY(lmi_ranks_settle(store->ctx, so_far));
+  if (!store->is_member) {
+    layout.inode = lmi_safe_file_inode(&store->output);
+    memcpy(layout.blocks, store->blocks, sizeof layout.blocks);
+  }
+  LMI_TRY(lmi_ranks_broadcast(store->ctx, 0, &layout, sizeof layout));
+  lamina_status status = LAMINA_OK;
+  if (store->is_member) {
+    memcpy(store->blocks, layout.blocks, sizeof layout.blocks);
+    status = lmi_safe_file_join(store->ctx, store->path, layout.inode, &store->output);
+  }
+  return lmi_ranks_settle(store->ctx, status);
+}
+
 lamina_status lmi_store_write_plane(lmi_store *store, size_t array, uint64_t plane, const void *data)
 {
   LMI_REQUIRE(store->ctx, store->is_writing && array < store->array_count && plane < store->blocks[array].planes,
@@ -251,10 +285,21 @@ static lamina_status write_checksums(lmi_store *store)
   return LAMINA_OK;
 }
 
-lamina_status lmi_store_finish(lmi_store *store)
+/* The last of the members' work, and what the first rank must know of it. */
+static lamina_status collect_planes(lmi_store *store)
 {
-  LMI_REQUIRE(store->ctx, store->is_writing && store->output.descriptor >= 0, LAMINA_ERROR_ARGUMENT,
-              "%s is finished already", store->path);
+  lamina_context *ctx = store->ctx;
+  LMI_TRY(lmi_ranks_settle(ctx, store->is_member ? lmi_safe_file_sync(&store->output) : LAMINA_OK));
+  for (size_t i = 0; i < store->array_count; i++) {
+    const size_t planes = (size_t)store->blocks[i].planes;
+    LMI_TRY(lmi_ranks_merge_bits(ctx, store->crc[i], planes * sizeof *store->crc[i]));
+    LMI_TRY(lmi_ranks_merge_bits(ctx, store->is_written[i], planes));
+  }
+  return LAMINA_OK;
+}
+
+static lamina_status complete(lmi_store *store)
+{
   LMI_TRY(close_layout(store));
   LMI_TRY(write_checksums(store));
   const off_t bytes = lseek(store->output.descriptor, 0, SEEK_END);
@@ -263,6 +308,18 @@ lamina_status lmi_store_finish(lmi_store *store)
   const lmi_seal seal = describe(store, (uint64_t)bytes);
   LMI_TRY(lmi_seal_write(&store->output, &seal));
   return lmi_safe_file_commit(&store->output);
+}
+
+lamina_status lmi_store_finish(lmi_store *store)
+{
+  LMI_REQUIRE(store->ctx, store->is_writing && store->output.descriptor >= 0, LAMINA_ERROR_ARGUMENT,
+              "%s is finished already", store->path);
+  if (lamina_rank_count(store->ctx) > 1)
+    LMI_TRY(collect_planes(store));
+  const lamina_status status = lmi_ranks_settle(store->ctx, store->is_member ? LAMINA_OK : complete(store));
+  if (store->is_member)
+    lmi_safe_file_discard(&store->output);
+  return status;
 }
 
 void lmi_store_close(lmi_store *store)

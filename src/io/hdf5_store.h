@@ -3,7 +3,9 @@
  *
  * HDF5 describes the file; the planes are written and read by this module at the places HDF5 gave them. So a full disk
  * is met by plain writes that report it (libhdf5 1.10 ends the process when it cannot flush), sizes are 64-bit
- * throughout, and several ranks can fill one file without the MPI build of HDF5.
+ * throughout, and several ranks fill one file without the MPI build of HDF5: the first one lays it out and tells the
+ * others where the arrays lie, each writes its planes there, and the first one seals it. So the calls marked
+ * "collective" are made by all ranks of the context; with one rank they mean nothing else.
  *
  * The first 4096 bytes are HDF5's user block and hold the seal: a few lines of text with kind, version, length, the
  * places of the arrays and a CRC-32 of all that is not a plane. It is checked before libhdf5 sees the file, since 1.10
@@ -38,11 +40,13 @@ typedef struct lmi_store lmi_store;
 
 /* ---- writing: create, put attributes, write planes, finish, close ---- */
 
-/* Reserves the space and lays the arrays out. Errors: FILE, MEMORY, ARGUMENT (sizes). On failure nothing is left. */
+/* Reserves the space and lays the arrays out. Errors: FILE, MEMORY, ARGUMENT (sizes). On failure nothing is left.
+ * Collective: the same status on all ranks. */
 LAMINA_NODISCARD lamina_status lmi_store_create(lamina_context *ctx, const char *path, lmi_store_kind kind,
                                                 const lmi_store_array *arrays, size_t array_count, lmi_store **store);
 
-/* Attributes of the object at `object` (a group made on the way, or an array). All before the first plane. */
+/* Attributes of the object at `object` (a group made on the way, or an array). All before the first plane. Not
+ * collective: those of the first rank count. */
 LAMINA_NODISCARD lamina_status lmi_store_put_ints(lmi_store *store, const char *object, const char *name,
                                                   const int64_t *values, size_t count);
 LAMINA_NODISCARD lamina_status lmi_store_put_reals(lmi_store *store, const char *object, const char *name,
@@ -50,10 +54,15 @@ LAMINA_NODISCARD lamina_status lmi_store_put_reals(lmi_store *store, const char 
 LAMINA_NODISCARD lamina_status lmi_store_put_text(lmi_store *store, const char *object, const char *name,
                                                   const char *text);
 
-/* One plane, in any order. From several threads for different planes once the first call has returned. */
+/* Ends the attributes: planes follow. `so_far` is what this rank met since create(); the call passes it on, or another
+ * rank's. Collective. With one rank the first plane does the same. */
+LAMINA_NODISCARD lamina_status lmi_store_begin_planes(lmi_store *store, lamina_status so_far);
+
+/* One plane, in any order and on any one rank. From several threads for different planes once the first call has
+ * returned. */
 LAMINA_NODISCARD lamina_status lmi_store_write_plane(lmi_store *store, size_t array, uint64_t plane, const void *data);
 
-/* Seals, syncs, gives the file its name. ARGUMENT when a plane is missing. */
+/* Seals, syncs, gives the file its name. ARGUMENT when a plane is missing. Collective: the same status on all ranks. */
 LAMINA_NODISCARD lamina_status lmi_store_finish(lmi_store *store);
 
 /* ---- reading ---- */

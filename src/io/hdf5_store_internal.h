@@ -62,6 +62,7 @@ struct lmi_store {
   char *path;
   lmi_store_kind kind;
   bool is_writing;
+  bool is_member;       /* writing: of the ranks that only add planes */
   hid_t file;           /* < 0: closed */
   int descriptor;       /* writing: the layout in memory; reading: the file; -1: closed */
   lmi_safe_file output; /* writing */

@@ -33,6 +33,7 @@ lamina_status lmi_store_open(lamina_context *ctx, const char *path, lmi_store_ki
 LMI_NO_STORE(lmi_store_put_ints, lmi_store *s, const char *o, const char *n, const int64_t *v, size_t c)
 LMI_NO_STORE(lmi_store_put_reals, lmi_store *s, const char *o, const char *n, const double *v, size_t c)
 LMI_NO_STORE(lmi_store_put_text, lmi_store *s, const char *o, const char *n, const char *t)
+LMI_NO_STORE(lmi_store_begin_planes, lmi_store *s, lamina_status f)
 LMI_NO_STORE(lmi_store_write_plane, lmi_store *s, size_t a, uint64_t p, const void *d)
 LMI_NO_STORE(lmi_store_finish, lmi_store *s)
 LMI_NO_STORE(lmi_store_get_ints, lmi_store *s, const char *o, const char *n, int64_t *v, size_t c)

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -91,6 +92,51 @@ lamina_status lmi_safe_file_reserve(const lmi_safe_file *file, uint64_t bytes)
   return lmi_fail_errno(file->ctx, LAMINA_ERROR_FILE, reason, "cannot write %s: no room for %s", file->path, text);
 }
 
+uint64_t lmi_safe_file_inode(const lmi_safe_file *file)
+{
+  struct stat info;
+  return fstat(file->descriptor, &info) == 0 ? (uint64_t)info.st_ino : 0;
+}
+
+/* A network file system may show a new file a little later on another host. */
+static bool open_joined(lmi_safe_file *file, uint64_t inode)
+{
+  enum { TRIES = 100, PAUSE_NS = 50000000 };
+  const struct timespec pause = {.tv_nsec = PAUSE_NS};
+  for (int i = 0; i < TRIES; i++) {
+    file->descriptor = open(file->part, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (file->descriptor >= 0 && (inode == 0 || lmi_safe_file_inode(file) == inode))
+      return true;
+    if (file->descriptor >= 0)
+      close(file->descriptor);
+    file->descriptor = -1;
+    nanosleep(&pause, NULL);
+  }
+  return false;
+}
+
+lamina_status lmi_safe_file_join(lamina_context *ctx, const char *path, uint64_t inode, lmi_safe_file *file)
+{
+  *file = (lmi_safe_file){.ctx = ctx, .descriptor = -1, .is_joined = true};
+  char host[256] = "";
+  const size_t length = strlen(path);
+  lamina_status status = lmi_string_copy(ctx, path, &file->path);
+  if (status == LAMINA_OK)
+    status = LMI_ALLOC(ctx, length + sizeof ".part", &file->part);
+  if (status == LAMINA_OK) {
+    snprintf(file->part, length + sizeof ".part", "%s.part", path);
+    gethostname(host, sizeof host - 1);
+    if (!open_joined(file, inode))
+      status = lmi_fail(ctx, LAMINA_ERROR_FILE,
+                        "cannot write %s: a rank on %s does not see the file that the first rank made; the output "
+                        "folder must lie on a file system that all ranks share",
+                        path, host);
+  }
+  if (status != LAMINA_OK)
+    lmi_safe_file_discard(file);
+  return status;
+}
+
 static lamina_status write_failed(const lmi_safe_file *file)
 {
   return lmi_fail_errno(file->ctx, LAMINA_ERROR_FILE, errno, "cannot write %s", file->path);
@@ -127,6 +173,11 @@ lamina_status lmi_safe_file_write_at(const lmi_safe_file *file, const void *data
   return LAMINA_OK;
 }
 
+lamina_status lmi_safe_file_sync(const lmi_safe_file *file)
+{
+  return fsync(file->descriptor) == 0 ? LAMINA_OK : write_failed(file);
+}
+
 /* A rename is safe against a power cut only when the folder is on the disk as well. */
 static void sync_folder(const char *path)
 {
@@ -158,7 +209,8 @@ lamina_status lmi_safe_file_commit(lmi_safe_file *file)
 void lmi_safe_file_discard(lmi_safe_file *file)
 {
   if (file->descriptor >= 0) {
-    unlink(file->part);
+    if (!file->is_joined)
+      unlink(file->part);
     close(file->descriptor);
   }
   file->descriptor = -1;

@@ -5,6 +5,7 @@
 #ifndef LMI_SAFE_FILE_H
 #define LMI_SAFE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ typedef struct lmi_safe_file {
   lamina_context *ctx;
   int descriptor; /* -1: closed */
   char *path, *part;
+  bool is_joined; /* another rank made it, and will commit or discard it */
 } lmi_safe_file;
 
 /* Errors: FILE, MEMORY. On failure the file is closed and nothing is left behind. Discard or commit releases it. */
@@ -27,6 +29,16 @@ LAMINA_NODISCARD lamina_status lmi_safe_file_reserve(const lmi_safe_file *file, 
 LAMINA_NODISCARD lamina_status lmi_safe_file_write(const lmi_safe_file *file, const void *data, size_t bytes);
 LAMINA_NODISCARD lamina_status lmi_safe_file_write_at(const lmi_safe_file *file, const void *data, size_t bytes,
                                                       uint64_t offset);
+
+/* Opens what another rank is writing under this name, to write into it too. `inode` is what lmi_safe_file_inode told
+ * that rank. Errors: FILE when this host does not see that file within a few seconds: the ranks share no file system.
+ */
+LAMINA_NODISCARD lamina_status lmi_safe_file_join(lamina_context *ctx, const char *path, uint64_t inode,
+                                                  lmi_safe_file *file);
+uint64_t lmi_safe_file_inode(const lmi_safe_file *file); /* 0: unknown */
+
+/* Puts what this rank wrote on the disk, without giving the file its name. */
+LAMINA_NODISCARD lamina_status lmi_safe_file_sync(const lmi_safe_file *file);
 
 /* Syncs, renames, syncs the folder, releases. On failure it is discarded. */
 LAMINA_NODISCARD lamina_status lmi_safe_file_commit(lmi_safe_file *file);

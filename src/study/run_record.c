@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <lamina/features.h>
+#include <lamina/ranks.h>
 #include <lamina/tiers.h>
 #include <lamina/version.h>
 
@@ -70,13 +71,14 @@ static json_t *units_json(const lamina_units *u)
 static json_t *settings_json(const lmi_simulation *sim)
 {
   const lamina_solver_options *o = &sim->flow->solver;
-  return json_pack("{s:[I,I,I], s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:i, s:s}", "cells",
+  return json_pack("{s:[I,I,I], s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:f, s:i, s:i, s:i, s:s}", "cells",
                    (json_int_t)o->cells.x, (json_int_t)o->cells.y, (json_int_t)o->cells.z, "lattice",
                    lamina_lattice_name(o->lattice), "collision", lamina_collision_name(o->collision), "precision",
                    lamina_precision_name(o->precision), "layout", lamina_layout_name(o->layout), "streaming",
                    lamina_streaming_name(o->streaming), "omega", o->omega, "magic", o->magic, "smagorinsky",
-                   o->smagorinsky, "partitions", o->partitions > 0 ? o->partitions : 1, "threads",
-                   lamina_context_thread_count(sim->ctx), "backend", lamina_backend_name(o->backend));
+                   o->smagorinsky, "ranks", lamina_rank_count(sim->ctx), "partitions",
+                   o->partitions > 0 ? o->partitions : 1, "threads", lamina_context_thread_count(sim->ctx), "backend",
+                   lamina_backend_name(o->backend));
 }
 
 /* Host and processor; what cannot be found out is null. */
@@ -140,7 +142,7 @@ static lamina_status write_record(lmi_simulation *sim, const lamina_machine *mac
     status = lmi_fail(sim->ctx, LAMINA_ERROR_MEMORY, "out of memory for run.json");
   else
     status = lmi_string_copy(sim->ctx, line, &sim->result->json);
-  if (status == LAMINA_OK)
+  if (status == LAMINA_OK && lmi_simulation_writes(sim))
     status = lmi_safe_file_put(sim->ctx, path, record, strlen(record));
   free(line);
   free(record);

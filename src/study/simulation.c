@@ -9,6 +9,7 @@
 
 #include <lamina/phase.h>
 
+#include "base/ranks.h"
 #include "flow/initial_state.h"
 #include "io/checkpoint.h"
 #include "simulation.h"
@@ -30,6 +31,11 @@ lamina_run_options lamina_run_options_default(void)
 double *lmi_simulation_plane(const lmi_simulation *sim, int i)
 {
   return sim->work + (size_t)i * sim->plane_cells;
+}
+
+bool lmi_simulation_writes(const lmi_simulation *sim)
+{
+  return lamina_rank(sim->ctx) == 0;
 }
 
 double lmi_simulation_time(const lmi_simulation *sim)
@@ -118,7 +124,10 @@ static lamina_status check_memory(lamina_context *ctx, const lamina_case *flow)
 {
   lamina_plan plan = {0};
   LMI_TRY(lmi_case_memory(ctx, flow, &plan));
-  if (plan.available_bytes == 0 || plan.total_bytes <= plan.available_bytes)
+  const uint64_t ranks_elsewhere = (uint64_t)(lamina_rank_count(ctx) - lmi_local_rank_count(ctx));
+  const uint64_t here_bytes = plan.total_bytes - plan.total_bytes / (uint64_t)lamina_rank_count(ctx) *
+                                                   ranks_elsewhere; /* all have about as much */
+  if (plan.available_bytes == 0 || here_bytes <= plan.available_bytes)
     return LAMINA_OK;
   char needed[32], available[32], place[256];
   const lamina_int3 n = flow->solver.cells;
@@ -127,7 +136,7 @@ static lamina_status check_memory(lamina_context *ctx, const lamina_case *flow)
                   "about %lld cells along x "
                   "fit in this shape",
                   lmi_tree_place(flow->cells_where, place, sizeof place), (long long)n.x, (long long)n.y,
-                  (long long)n.z, lmi_format_bytes((double)plan.total_bytes, needed),
+                  (long long)n.z, lmi_format_bytes((double)here_bytes, needed),
                   lmi_format_bytes((double)plan.available_bytes, available), plan.limited_by,
                   (long long)plan.fitting_cells_x);
 }
@@ -291,7 +300,7 @@ static lamina_status move_walls(lmi_simulation *sim)
   return LAMINA_OK;
 }
 
-/* Tells the caller how far it is and asks whether to go on. */
+/* Tells the caller how far it is and asks whether to go on. On every rank: a signal may reach any of them. */
 static void call_progress(lmi_simulation *sim)
 {
   const lamina_case *flow = sim->flow;
@@ -321,6 +330,25 @@ static void call_progress(lmi_simulation *sim)
   sim->last_call_step = step;
   sim->last_call_clock = lmi_clock_seconds();
   sim->stopped = !sim->options->progress(sim->options->progress_user, &progress);
+}
+
+/* Each rank has a clock of its own: what follows from it is the first rank's to decide, and one that was asked to stop
+ * stops all. */
+static lamina_status agree_on_pace(lmi_simulation *sim, bool *is_time)
+{
+  lamina_index pace[2] = {sim->chunk, *is_time};
+  LMI_TRY(lmi_ranks_broadcast(sim->ctx, 0, pace, sizeof pace));
+  sim->chunk = pace[0];
+  *is_time = pace[1] != 0;
+  return LAMINA_OK;
+}
+
+static lamina_status agree_on_stop(lmi_simulation *sim)
+{
+  int64_t goes_on = !sim->stopped;
+  LMI_TRY(lmi_ranks_least(sim->ctx, &goes_on, 1));
+  sim->stopped = goes_on == 0;
+  return LAMINA_OK;
 }
 
 /* One call of the solver, as many steps as take about CALL_INTERVAL, at most to `target`. */
@@ -353,8 +381,12 @@ static lamina_status advance_to(lmi_simulation *sim, lamina_index target)
 {
   while (lamina_solver_step(sim->solver) < target && !sim->stopped) {
     LMI_TRY(advance(sim, target));
-    if (lmi_clock_seconds() - sim->last_call_clock >= 0.5 * CALL_INTERVAL)
-      call_progress(sim);
+    bool is_time = lmi_clock_seconds() - sim->last_call_clock >= 0.5 * CALL_INTERVAL;
+    LMI_TRY(agree_on_pace(sim, &is_time));
+    if (!is_time)
+      continue;
+    call_progress(sim);
+    LMI_TRY(agree_on_stop(sim));
   }
   return LAMINA_OK;
 }
@@ -420,8 +452,9 @@ static lamina_status sum_up(lmi_simulation *sim)
     result->share = result->mlups / result->ceiling_mlups;
   }
   struct rusage usage;
-  if (getrusage(RUSAGE_SELF, &usage) == 0)
-    result->peak_bytes = (uint64_t)usage.ru_maxrss * 1024u;
+  int64_t peak_bytes = getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
+  LMI_TRY(lmi_ranks_sum(sim->ctx, &peak_bytes, 1));
+  result->peak_bytes = (uint64_t)peak_bytes;
   return LAMINA_OK;
 }
 
@@ -451,18 +484,25 @@ static lamina_status write_end(lmi_simulation *sim)
   return sim->flow->checkpoint_every.where != NULL ? write_checkpoint(sim) : LAMINA_OK;
 }
 
+static lamina_status prepare_folder(const lmi_simulation *sim)
+{
+  if (!lmi_simulation_writes(sim))
+    return LAMINA_OK;
+  return sim->options->resume ? require_checkpoint(sim) : make_folder(sim->ctx, sim->options->folder);
+}
+
 static lamina_status run(lmi_simulation *sim)
 {
-  LMI_TRY(check_memory(sim->ctx, sim->flow));
+  LMI_TRY(lmi_ranks_settle(sim->ctx, check_memory(sim->ctx, sim->flow)));
   LMI_TRY(lmi_compare_check(sim->flow));
-  LMI_TRY(sim->options->resume ? require_checkpoint(sim) : make_folder(sim->ctx, sim->options->folder));
+  LMI_TRY(lmi_ranks_settle(sim->ctx, prepare_folder(sim)));
   LMI_TRY(in_phase(sim, "initialise", set_up));
   LMI_TRY(loop(sim));
   if (!sim->stopped)
     LMI_TRY(in_phase(sim, "output", write_end));
-  LMI_TRY(lmi_outputs_finish(sim));
+  LMI_TRY(lmi_ranks_settle(sim->ctx, lmi_outputs_finish(sim)));
   LMI_TRY(sum_up(sim));
-  return lmi_run_record_write(sim);
+  return lmi_ranks_settle(sim->ctx, lmi_run_record_write(sim));
 }
 
 lamina_status lamina_case_run(lamina_context *context, const lamina_case *flow, const lamina_run_options *options,

@@ -96,6 +96,9 @@ LAMINA_NODISCARD lamina_status lmi_simulation_add_reference(lmi_simulation *sim,
 
 double lmi_simulation_time(const lmi_simulation *sim);
 
+/* All ranks take the same way through a run and read the same values; one of them writes what is not a field. */
+bool lmi_simulation_writes(const lmi_simulation *sim);
+
 /* Sums over all cells at this step; computed once a step, kept by `sim`. */
 LAMINA_NODISCARD lamina_status lmi_simulation_totals(lmi_simulation *sim, const lamina_totals **totals);
 
@@ -104,7 +107,7 @@ double lmi_simulation_mass_drift(const lmi_simulation *sim, const lamina_totals 
 
 /* ---- outputs ---- */
 
-/* Opens series and writes what belongs to the start. `resume_step` < 0: a fresh run. */
+/* Opens series and writes what belongs to the start. `resume_step` < 0: a fresh run. Collective, as the next. */
 LAMINA_NODISCARD lamina_status lmi_outputs_start(lmi_simulation *sim, lamina_index resume_step);
 /* Writes what is due at this step. `is_end`: also what waits for the end. */
 LAMINA_NODISCARD lamina_status lmi_outputs_write(lmi_simulation *sim, bool is_end);

@@ -6,6 +6,8 @@
 
 #include <lamina/version.h>
 
+#include "base/ranks.h"
+#include "flow/solver_internal.h"
 #include "io/field_file.h"
 #include "io/image.h"
 #include "simulation.h"
@@ -47,18 +49,37 @@ static void set_along(lamina_int3 *n, int axis, lamina_index value)
 
 /* ---- fields ---- */
 
+/* In three dimensions planes of the file are planes of slabs: each rank reads and writes its own. */
+static lamina_status read_field_plane(const lmi_simulation *sim, lamina_box box, const lamina_fields *fields)
+{
+  return sim->flow->dimension == 3 ? lmi_solver_read_own(sim->solver, box, fields)
+                                   : lamina_solver_read(sim->solver, box, fields);
+}
+
+static void planes_to_write(const lmi_simulation *sim, lamina_index *first, lamina_index *count)
+{
+  *first = 0;
+  *count = 1;
+  if (sim->flow->dimension == 3)
+    lmi_solver_own_planes(sim->solver, first, count);
+}
+
 static lamina_status write_field_planes(const lmi_simulation *sim, lmi_field_writer *writer, const lmi_array *arrays,
                                         size_t count)
 {
+  lamina_index first = 0, planes = 0;
+  planes_to_write(sim, &first, &planes);
   const lamina_int3 cells = sim->flow->solver.cells;
   const lamina_units *units = &sim->flow->units;
   double *values[4];
   for (int i = 0; i < 4; i++)
     values[i] = lmi_simulation_plane(sim, i);
   const size_t plane = (size_t)(cells.x * cells.y);
-  for (lamina_index z = 0; z < cells.z; z++) {
+  for (lamina_index z = first; z < first + planes; z++) {
     const lamina_fields fields = {.density = values[3], .velocity = {values[0], values[1], values[2]}};
-    LMI_TRY(lamina_solver_read(sim->solver, (lamina_box){{0, 0, z}, {cells.x, cells.y, 1}}, &fields));
+    LMI_TRY(read_field_plane(sim, (lamina_box){{0, 0, z}, {cells.x, cells.y, 1}}, &fields));
+    if (sim->flow->dimension == 2 && !lmi_simulation_writes(sim))
+      continue;
     double *pressure = lmi_simulation_plane(sim, 4);
     for (size_t i = 0; i < plane; i++) {
       for (int a = 0; a < 3; a++)
@@ -90,7 +111,8 @@ static lamina_status add_to_film(lmi_simulation *sim, const lmi_case_output *out
   snprintf(index, sizeof index, "%s.xmf", base);
   snprintf(list, sizeof list, "%s.vtkhdf.series", base);
   LMI_TRY(lmi_simulation_path(sim, base, path, sizeof path));
-  LMI_TRY(lmi_field_series_add(sim->ctx, path, name, content));
+  if (lmi_simulation_writes(sim))
+    LMI_TRY(lmi_field_series_add(sim->ctx, path, name, content));
   LMI_TRY(lmi_simulation_add_file(sim, index));
   return lmi_simulation_add_file(sim, list);
 }
@@ -102,7 +124,7 @@ static lamina_status forget_film(const lmi_simulation *sim, const lmi_case_outpu
   film_base(output, name, base, sizeof base);
   snprintf(list, sizeof list, "%s.vtkhdf.series", base);
   LMI_TRY(lmi_simulation_path(sim, list, path, sizeof path));
-  if (remove(path) != 0 && errno != ENOENT)
+  if (lmi_simulation_writes(sim) && remove(path) != 0 && errno != ENOENT)
     return lmi_fail_errno(sim->ctx, LAMINA_ERROR_FILE, errno, "cannot remove %s", path);
   return LAMINA_OK;
 }
@@ -147,7 +169,7 @@ static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *ou
   LMI_TRY(lmi_simulation_path(sim, name, path, sizeof path));
   lmi_field_writer *writer = NULL;
   LMI_TRY(lmi_field_writer_create(sim->ctx, path, &content, &writer));
-  lamina_status status = write_field_planes(sim, writer, which, count);
+  lamina_status status = lmi_ranks_settle(sim->ctx, write_field_planes(sim, writer, which, count));
   if (status == LAMINA_OK)
     status = lmi_field_writer_finish(writer);
   lmi_field_writer_destroy(writer);
@@ -237,7 +259,8 @@ static lamina_status write_slice(lmi_simulation *sim, const lmi_case_output *out
   }
   char path[4096];
   LMI_TRY(lmi_simulation_path(sim, name, path, sizeof path));
-  LMI_TRY(lmi_image_write(sim->ctx, path, &data, &options, NULL));
+  if (lmi_simulation_writes(sim))
+    LMI_TRY(lmi_image_write(sim->ctx, path, &data, &options, NULL));
   return lmi_simulation_add_file(sim, name);
 }
 
@@ -318,6 +341,8 @@ static lamina_status write_profile_files(lmi_simulation *sim, const lmi_case_out
   char base[4096];
   LMI_TRY(lmi_simulation_path(sim, name, base, sizeof base));
   bool has_picture = false;
+  if (!lmi_simulation_writes(sim))
+    return LAMINA_OK;
   LMI_TRY(lmi_profile_write(profile, base, &labels, output->reference, scale, &has_picture));
   return add_profile_files(sim, name, output->reference != NULL, has_picture);
 }
@@ -393,6 +418,8 @@ static lamina_status append_series(lmi_simulation *sim, const lmi_case_output *o
 {
   const lamina_totals *totals = NULL;
   LMI_TRY(lmi_simulation_totals(sim, &totals));
+  if (state->series == NULL)
+    return LAMINA_OK; /* another rank keeps it */
   const char *names[MOST_COLUMNS];
   double values[MOST_COLUMNS];
   (void)series_columns(sim, output, totals, names, values);
@@ -468,7 +495,8 @@ static lamina_status open_series(lmi_simulation *sim, size_t index, lamina_index
   char name[128], path[4096];
   output_name(sim, index, name, sizeof name);
   LMI_TRY(lmi_simulation_path(sim, name, path, sizeof path));
-  LMI_TRY(lmi_series_open(sim->ctx, path, names, count, resume_step, &sim->outputs[index].series));
+  if (lmi_simulation_writes(sim))
+    LMI_TRY(lmi_series_open(sim->ctx, path, names, count, resume_step, &sim->outputs[index].series));
   return lmi_simulation_add_file(sim, name);
 }
 
@@ -489,9 +517,9 @@ lamina_status lmi_outputs_start(lmi_simulation *sim, lamina_index resume_step)
     }
     if (output->kind != LMI_OUTPUT_SERIES)
       continue;
-    LMI_TRY(open_series(sim, i, resume_step));
+    LMI_TRY(lmi_ranks_settle(sim->ctx, open_series(sim, i, resume_step)));
     if (step == 0)
-      LMI_TRY(write_one(sim, i));
+      LMI_TRY(lmi_ranks_settle(sim->ctx, write_one(sim, i)));
   }
   return LAMINA_OK;
 }
@@ -512,7 +540,7 @@ lamina_status lmi_outputs_write(lmi_simulation *sim, bool is_end)
     lmi_output_state *state = &sim->outputs[i];
     const bool waits_for_end = is_end && sim->flow->outputs[i].at.where == NULL;
     if ((state->due.next <= step || waits_for_end) && state->written_step != step)
-      LMI_TRY(write_one(sim, i));
+      LMI_TRY(lmi_ranks_settle(sim->ctx, write_one(sim, i)));
     lmi_due_advance(&state->due, sim->flow, step);
   }
   return LAMINA_OK;
