@@ -23,6 +23,7 @@ typedef struct lamina_injector_setting {
   int threads;              /* 1 to 4096 */
   double flops_per_element; /* 1 to 100000; a fraction is kept by mixing neighbouring whole numbers */
   uint64_t array_bytes;     /* of all threads together; 0: four times the last-level caches */
+  double hold_gb_per_s;     /* lamina_inject_run steers the flops towards this mean traffic; 0: the setting is fixed */
   lamina_placement placement;
 } lamina_injector_setting;
 
@@ -38,6 +39,15 @@ LAMINA_API lamina_injector_setting lamina_injector_setting_default(void);
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_run(lamina_context *context,
                                                             const lamina_injector_setting *setting, double seconds,
                                                             lamina_injection *result);
+
+/* The same beside other work of the caller. start returns when all threads make traffic; they run on the processors
+ * that the calling thread may use. stop ends and frees it, and measures from then to now; `result` may be NULL, and so
+ * may the injector. Errors of start: ARGUMENT, MEMORY, SYSTEM. */
+typedef struct lamina_injector lamina_injector;
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_start(lamina_context *context,
+                                                              const lamina_injector_setting *setting,
+                                                              lamina_injector **injector);
+LAMINA_API void lamina_inject_stop(lamina_injector *injector, lamina_injection *result);
 
 /* One measured point. `fitted` is the traffic after the fit that makes it fall with rising flops. */
 typedef struct lamina_calibration_point {
@@ -78,11 +88,25 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_choose(lamina_context *c
                                                                double loi, int threads,
                                                                lamina_injector_setting *setting);
 
-/* Corrects the flops of a chosen setting on the machine as it is now, by up to eight runs of 0.15 s, until the level is
- * met within one point or nothing more can be gained. Do it before the program that is to be disturbed starts. */
+/* The greatest traffic of this moment (0.35 s), with the setting that made the most when it was calibrated: a machine
+ * may be faster or slower today. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_peak(lamina_context *context,
+                                                             const lamina_injector_calibration *calibration,
+                                                             double *gb_per_s);
+
+/* Corrects a chosen setting on the machine as it is now: the flops, and where these do not suffice the threads, are
+ * steered until the traffic is wanted_gb_per_s within slack_gb_per_s; at most two seconds a thread count, and never
+ * more than most_threads (0: as calibrated). *reached_gb_per_s is what was measured last. Do it before the program that
+ * is to be disturbed starts. */
+typedef struct lamina_settle_options {
+  double wanted_gb_per_s, slack_gb_per_s, loi;
+  int most_threads;
+} lamina_settle_options;
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_inject_settle(lamina_context *context,
                                                                const lamina_injector_calibration *calibration,
-                                                               double loi, lamina_injector_setting *setting);
+                                                               const lamina_settle_options *options,
+                                                               lamina_injector_setting *setting,
+                                                               double *reached_gb_per_s);
 
 /* JSON. load refuses other files and newer formats (CASE). */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_injector_calibration_save(

@@ -11,12 +11,14 @@
 #include <lamina/grid.h>
 #include <lamina/host.h>
 #include <lamina/inject.h>
+#include <lamina/interference.h>
 #include <lamina/kernel.h>
 #include <lamina/machine.h>
 #include <lamina/memory_profile.h>
 #include <lamina/memory_report.h>
 #include <lamina/ranks.h>
 #include <lamina/record.h>
+#include <lamina/scheduling.h>
 #include <lamina/solver.h>
 #include <lamina/status.h>
 #include <lamina/tiers.h>

@@ -73,6 +73,10 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_record_run(lamina_context *cont
                                                             const lamina_record_options *options, char *const argv[],
                                                             lamina_record_result *result);
 
+/* Looks a program up as exec would: along PATH, unless the name has a slash. `path` is filled when it is found and may
+ * be run. */
+LAMINA_API bool lamina_find_program(const char *name, char *path, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

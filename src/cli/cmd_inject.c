@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "cli.h"
-#include "lamina/inject.h"
+#include "injector_file.h"
 #include "lamina/tiers.h"
 #include "machine_table.h"
 
 enum { MOST_STEPS = 100000 };
-static const double LEAST_TO_SETTLE = 2; /* seconds: shorter injections take the calibration as it is */
+static const double LEAST_TO_SETTLE = 1; /* seconds: shorter injections take the calibration as it is */
+static const double PEAK_DRIFT = 0.2;    /* of the greatest traffic since the calibration, worth a remark */
 
 struct inject_values {
-  bool json, calibrate, fixed;
+  bool json, calibrate, fixed, hold;
   const char *calibration, *duration, *levels;
   double loi, flops;
   int64_t threads, cpu_node, memory_node, array_bytes;
@@ -36,6 +37,8 @@ static const lmi_option options[] = {
   LMI_OPTION_INTEGER(struct inject_values, threads, "threads", "N", 1, 4095,
                      "with N threads; to calibrate: up to N (default: the fewest that reach the level; all)"),
   LMI_OPTION_FLAG(struct inject_values, fixed, "fixed", "do not correct the setting by short runs at the start"),
+  LMI_OPTION_FLAG(struct inject_values, hold, "hold",
+                  "keep correcting, so that the traffic stays at the level whatever else runs"),
   LMI_OPTION_NUMBER(struct inject_values, flops, "flops", "N", 1, 100000,
                     "flops an element, instead of a level: no calibration is used"),
   LMI_OPTION_INTEGER(struct inject_values, cpu_node, "cpu-node", "NODE", 0, 1048576, "threads on this NUMA node"),
@@ -79,41 +82,12 @@ static bool parse_duration(const char *text, double *seconds)
 
 /* ---- calibration ---- */
 
-static lamina_status calibrate(lmi_call *call, lamina_injector_calibration **calibration)
+static lmi_injector_file calibration_file(const struct inject_values *values)
 {
-  const struct inject_values *values = call->values;
-  lamina_calibrate_options sweep = lamina_calibrate_options_default();
-  sweep.most_threads = (int)values->threads;
-  sweep.array_bytes = (uint64_t)values->array_bytes;
-  sweep.placement = (lamina_placement){(int)values->cpu_node, (int)values->memory_node};
-  sweep.progress = lmi_machine_progress;
-  const lamina_status status = lamina_inject_calibrate(call->ctx, &sweep, calibration);
-  lmi_machine_progress_end();
-  LMI_TRY(status);
-  LMI_TRY(lamina_injector_calibration_save(call->ctx, *calibration, values->calibration));
-  fprintf(stderr, "lamina: wrote %s\n", values->calibration);
-  return LAMINA_OK;
-}
-
-/* The file if it is of this machine, else a new one. */
-static lamina_status load_or_calibrate(lmi_call *call, lamina_injector_calibration **calibration)
-{
-  const struct inject_values *values = call->values;
-  FILE *file = fopen(values->calibration, "r");
-  if (file == NULL && errno == ENOENT) {
-    fprintf(stderr, "lamina: there is no %s yet; calibrating\n", values->calibration);
-    return calibrate(call, calibration);
-  }
-  if (file != NULL)
-    fclose(file);
-  LMI_TRY(lamina_injector_calibration_load(call->ctx, values->calibration, calibration));
-  lamina_machine *machine = NULL;
-  LMI_TRY(lamina_machine_inspect(call->ctx, NULL, &machine));
-  if (strcmp(machine->host, (*calibration)->host) != 0 || strcmp(machine->processor, (*calibration)->processor) != 0)
-    fprintf(stderr, "lamina: %s is of another machine (%s, %s); calibrate again with --calibrate\n",
-            values->calibration, (*calibration)->host, (*calibration)->processor);
-  lamina_machine_destroy(call->ctx, machine);
-  return LAMINA_OK;
+  return (lmi_injector_file){.path = values->calibration,
+                             .threads = (int)values->threads,
+                             .array_bytes = (uint64_t)values->array_bytes,
+                             .placement = {(int)values->cpu_node, (int)values->memory_node}};
 }
 
 static lamina_status show_levels(lmi_call *call, const lamina_injector_calibration *calibration)
@@ -171,15 +145,37 @@ static lamina_status inject_once(lmi_call *call, const lamina_injector_setting *
   return LAMINA_OK;
 }
 
+/* Relative to what the machine can do now, which is measured first. */
+static lamina_status settle(lmi_call *call, const lamina_injector_calibration *calibration, double loi,
+                            lamina_injector_setting *setting, double *peak)
+{
+  const struct inject_values *values = call->values;
+  double reached = 0;
+  LMI_TRY(lamina_inject_peak(call->ctx, calibration, peak));
+  if (loi >= 100)
+    return LAMINA_OK;
+  const lamina_settle_options wish = {.wanted_gb_per_s = 0.01 * loi * *peak,
+                                      .slack_gb_per_s = 0.007 * *peak,
+                                      .loi = loi,
+                                      .most_threads = (int)values->threads};
+  return lamina_inject_settle(call->ctx, calibration, &wish, setting, &reached);
+}
+
 static lamina_status inject_level(lmi_call *call, const lamina_injector_calibration *calibration, double loi,
                                   double seconds)
 {
   const struct inject_values *values = call->values;
   lamina_injector_setting setting;
+  double peak = calibration->peak_gb_per_s;
   LMI_TRY(lamina_inject_choose(call->ctx, calibration, loi, (int)values->threads, &setting));
   if (!values->fixed && seconds >= LEAST_TO_SETTLE)
-    LMI_TRY(lamina_inject_settle(call->ctx, calibration, loi, &setting));
-  return inject_once(call, &setting, loi, seconds, calibration->peak_gb_per_s);
+    LMI_TRY(settle(call, calibration, loi, &setting, &peak));
+  if (fabs(peak / calibration->peak_gb_per_s - 1) > PEAK_DRIFT)
+    fprintf(stderr, "lamina: the greatest traffic is %.1f GB/s now and was %.1f GB/s when %s was made\n", peak,
+            calibration->peak_gb_per_s, values->calibration);
+  if (values->hold && loi < 100)
+    setting.hold_gb_per_s = 0.01 * loi * peak;
+  return inject_once(call, &setting, loi, seconds, peak);
 }
 
 typedef struct level_step {
@@ -225,8 +221,9 @@ static lamina_status follow_levels(lmi_call *call)
   lamina_injector_calibration *calibration = NULL;
   LMI_TRY(LMI_ALLOC(call->ctx, MOST_STEPS + 1, &steps));
   lamina_status status = read_levels(call, steps, &count);
+  const lmi_injector_file file = calibration_file(call->values);
   if (status == LAMINA_OK)
-    status = load_or_calibrate(call, &calibration);
+    status = lmi_injector_load_or_calibrate(call, &file, &calibration);
   for (size_t i = 0; i < count && status == LAMINA_OK; i++) {
     if (steps[i].loi > 0)
       status = inject_level(call, calibration, steps[i].loi, steps[i].seconds);
@@ -236,6 +233,36 @@ static lamina_status follow_levels(lmi_call *call)
   lamina_injector_calibration_destroy(call->ctx, calibration);
   lmi_free(call->ctx, steps);
   return status;
+}
+
+static bool lists_node(const lamina_machine *machine, int64_t id, bool needs_memory)
+{
+  const lamina_node *node = lamina_machine_node(machine, (int)id);
+  return id == LAMINA_NODE_ANY || (node != NULL && (needs_memory ? node->capacity_bytes > 0 : node->processors > 0));
+}
+
+/* Before minutes go into a calibration. */
+static lamina_status check_nodes(lmi_call *call)
+{
+  const struct inject_values *values = call->values;
+  lamina_machine *machine = NULL;
+  char threads[256] = "", memory[256] = "";
+  LMI_TRY(lamina_machine_inspect(call->ctx, NULL, &machine));
+  for (size_t i = 0; i < machine->node_count; i++) {
+    const lamina_node *node = &machine->nodes[i];
+    if (node->processors > 0)
+      snprintf(threads + strlen(threads), sizeof threads - strlen(threads), " %d", node->id);
+    if (node->capacity_bytes > 0)
+      snprintf(memory + strlen(memory), sizeof memory - strlen(memory), " %d", node->id);
+  }
+  const bool runs = lists_node(machine, values->cpu_node, false),
+             holds = lists_node(machine, values->memory_node, true);
+  lamina_machine_destroy(call->ctx, machine);
+  if (!runs)
+    return lmi_usage_error(call, "--cpu-node %d: nodes with processors are%s", (int)values->cpu_node, threads);
+  if (!holds)
+    return lmi_usage_error(call, "--mem-node %d: nodes with memory are%s", (int)values->memory_node, memory);
+  return LAMINA_OK;
 }
 
 static lamina_status inject_run(lmi_call *call)
@@ -249,7 +276,10 @@ static lamina_status inject_run(lmi_call *call)
     return lmi_usage_error(call, "say what to do: --calibrate, --loi PERCENT, --levels FILE or --flops N");
   if (values->levels != NULL && (values->calibrate || values->loi > 0 || values->flops > 0))
     return lmi_usage_error(call, "--levels holds the levels: leave --calibrate, --loi and --flops away");
+  if (values->hold && values->fixed)
+    return lmi_usage_error(call, "--hold corrects all the time and --fixed never: leave one of them away");
   LMI_TRY(lmi_call_open(call, 0));
+  LMI_TRY(check_nodes(call));
   if (values->flops > 0) {
     lamina_injector_setting setting = lamina_injector_setting_default();
     setting.threads = values->threads > 0 ? (int)values->threads : 1;
@@ -260,7 +290,9 @@ static lamina_status inject_run(lmi_call *call)
   }
   if (values->levels != NULL)
     return follow_levels(call);
-  lamina_status status = values->calibrate ? calibrate(call, &calibration) : load_or_calibrate(call, &calibration);
+  const lmi_injector_file file = calibration_file(values);
+  lamina_status status = values->calibrate ? lmi_injector_calibrate(call, &file, &calibration)
+                                           : lmi_injector_load_or_calibrate(call, &file, &calibration);
   if (status == LAMINA_OK && values->loi > 0)
     status = inject_level(call, calibration, values->loi, seconds);
   else if (status == LAMINA_OK)

@@ -14,7 +14,9 @@
   X(record)                 \
   X(report)                 \
   X(inject)                 \
+  X(interfere)              \
   X(place)                  \
+  X(schedule)               \
   X(help)
 
 #define LMI_BENCH_LIST(X) X(dense) X(halo) X(machine)

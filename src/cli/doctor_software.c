@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <lamina/features.h>
+#include <lamina/record.h>
 #include <lamina/version.h>
 
 #include "doctor.h"
@@ -28,20 +29,6 @@ static void examine_build(lmi_doctor *doctor)
   }
 }
 
-/* Looks along PATH as execvp would. */
-static bool find_program(const char *name, char *path, size_t bytes)
-{
-  const char *folder = getenv("PATH");
-  while (folder != NULL && *folder != '\0') {
-    const size_t length = strcspn(folder, ":");
-    snprintf(path, bytes, "%.*s/%s", (int)length, folder, name);
-    if (length > 0 && access(path, X_OK) == 0)
-      return true;
-    folder += length + (folder[length] == ':');
-  }
-  return false;
-}
-
 static void examine_programs(lmi_doctor *doctor)
 {
   static const struct {
@@ -53,7 +40,7 @@ static void examine_programs(lmi_doctor *doctor)
   };
   for (size_t i = 0; i < LMI_COUNT(programs); i++) {
     char path[512];
-    if (find_program(programs[i].name, path, sizeof path)) {
+    if (lamina_find_program(programs[i].name, path, sizeof path)) {
       lmi_doctor_add(doctor, "Programs", programs[i].name, LMI_FINDING_OK, "%.200s: %s", path, programs[i].purpose);
     } else {
       lmi_doctor_add(doctor, "Programs", programs[i].name, LMI_FINDING_MISSING, "not on the path: %s",

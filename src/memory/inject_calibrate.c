@@ -178,30 +178,6 @@ lamina_status lamina_inject_choose(lamina_context *ctx, const lamina_injector_ca
   return LAMINA_OK;
 }
 
-lamina_status lamina_inject_settle(lamina_context *ctx, const lamina_injector_calibration *calibration, double loi,
-                                   lamina_injector_setting *setting)
-{
-  const double wanted = 0.01 * loi * calibration->peak_gb_per_s, slack = 0.01 * calibration->peak_gb_per_s;
-  const double most_flops = 100000, run_seconds = 0.15;
-  lamina_injector_setting best = *setting;
-  double best_error = INFINITY;
-  for (int round = 0; round < 8 && best_error > slack; round++) {
-    lamina_injection result;
-    LMI_TRY(lamina_inject_run(ctx, setting, run_seconds, &result));
-    const double error = fabs(result.gb_per_s - wanted);
-    if (error < best_error) {
-      best_error = error;
-      best = *setting;
-    }
-    /* Where flops bound the time, traffic goes with 1 / flops; a bound on the step keeps a disturbed run from doing
-     * harm. */
-    const double step = fmin(2, fmax(0.5, result.gb_per_s / wanted));
-    setting->flops_per_element = fmin(most_flops, fmax(1, setting->flops_per_element * step));
-  }
-  *setting = best;
-  return LAMINA_OK;
-}
-
 void lamina_injector_calibration_destroy(lamina_context *ctx, lamina_injector_calibration *calibration)
 {
   if (calibration == NULL)

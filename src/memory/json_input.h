@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* The whole file; the caller releases it with json_decref. Errors: FILE (cannot be read), CASE (line and what is
+/* The whole file; the caller releases it with json_decref. Errors: CASE (cannot be read, or line and what is
  * wrong). */
 LAMINA_NODISCARD lamina_status lmi_json_input(lamina_context *ctx, const char *path, json_t **object);
 

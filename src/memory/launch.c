@@ -14,8 +14,9 @@
 
 /* In the child, between fork and exec: only calls that are safe there. A gate that closes without a word means that the
  * observer is gone; the program then runs unobserved rather than not at all. */
-static _Noreturn void become(char *const argv[], char *const environment[], int gate, int verdict, const sigset_t *mask)
+static _Noreturn void become(char *const argv[], const lmi_launch_world *world, const lmi_launch *launch)
 {
+  const int gate = launch->gate, verdict = launch->verdict;
   char word = 0;
   ssize_t got = 0;
   do
@@ -23,10 +24,16 @@ static _Noreturn void become(char *const argv[], char *const environment[], int 
   while (got < 0 && errno == EINTR);
   if (got == 1 && word == 'x')
     _exit(0);
-  sigprocmask(SIG_SETMASK, mask, NULL);
+  if (world->output >= 0) {
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(nothing, STDIN_FILENO);
+    dup2(world->output, STDOUT_FILENO);
+    dup2(world->output, STDERR_FILENO);
+  }
+  sigprocmask(SIG_SETMASK, &launch->mask_before, NULL);
   signal(SIGXFSZ, SIG_DFL); /* the command line ignores these two for itself; exec would pass that on */
   signal(SIGPIPE, SIG_DFL);
-  execvpe(argv[0], argv, environment != NULL ? environment : environ);
+  execvpe(argv[0], argv, world->environment != NULL ? world->environment : environ);
   const int error_number = errno;
   if (write(verdict, &error_number, sizeof error_number) < 0)
     _exit(125);
@@ -52,7 +59,8 @@ static void block_signals(lmi_launch *launch)
   launch->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-lamina_status lmi_launch_prepare(lamina_context *ctx, char *const argv[], char *const environment[], lmi_launch *launch)
+lamina_status lmi_launch_prepare(lamina_context *ctx, char *const argv[], const lmi_launch_world *world,
+                                 lmi_launch *launch)
 {
   int gate[2] = {-1, -1}, verdict[2] = {-1, -1};
   *launch = (lmi_launch){.pid = -1, .gate = -1, .verdict = -1, .pid_fd = -1, .signal_fd = -1};
@@ -64,7 +72,9 @@ lamina_status lmi_launch_prepare(lamina_context *ctx, char *const argv[], char *
   launch->pid = fork();
   if (launch->pid == 0) {
     close(gate[1]); /* else the child would wait for itself when the observer dies */
-    become(argv, environment, gate[0], verdict[1], &launch->mask_before);
+    launch->gate = gate[0];
+    launch->verdict = verdict[1];
+    become(argv, world, launch);
   }
   const int error_number = errno;
   close(gate[0]);

@@ -18,9 +18,15 @@ typedef struct lmi_launch {
   sigset_t mask_before;
 } lmi_launch;
 
-/* Forks; the child waits. `environment` may be NULL (as ours). Errors: SYSTEM. */
-LAMINA_NODISCARD lamina_status lmi_launch_prepare(lamina_context *ctx, char *const argv[], char *const environment[],
-                                                  lmi_launch *launch);
+/* What the program starts with. Processors and memory policy are those of the calling thread. */
+typedef struct lmi_launch_world {
+  char *const *environment; /* NULL: ours */
+  int output;               /* its standard output and error, with an empty standard input; -1: ours, all three */
+} lmi_launch_world;
+
+/* Forks; the child waits. Errors: SYSTEM. */
+LAMINA_NODISCARD lamina_status lmi_launch_prepare(lamina_context *ctx, char *const argv[],
+                                                  const lmi_launch_world *world, lmi_launch *launch);
 
 /* Lets the child go. 0 when the program runs, else the errno value of exec. */
 int lmi_launch_go(lmi_launch *launch);

@@ -395,7 +395,8 @@ static lamina_status prepare_trace(lmi_recorder *recorder, char *const argv[], l
 static lamina_status launch(lmi_recorder *recorder, char *const argv[], const lmi_child_world *world,
                             lamina_record_result *result)
 {
-  LMI_TRY(lmi_launch_prepare(recorder->ctx, argv, world->environment, &recorder->launch));
+  const lmi_launch_world start = {world->environment, -1};
+  LMI_TRY(lmi_launch_prepare(recorder->ctx, argv, &start, &recorder->launch));
   lamina_status status = recorder->is_traced ? LAMINA_OK : attach(recorder, result);
   if (status == LAMINA_OK)
     status = run(recorder, argv[0], result);

@@ -160,8 +160,10 @@ static lamina_status take_tier(lamina_context *ctx, lamina_machine *machine, con
               LAMINA_ERROR_CASE, "%s: tier %zu needs \"name\" (up to %d characters) and \"nodes\" (such as \"0-1\")",
               path, position + 1, LAMINA_TIER_NAME_BYTES - 1);
   lmi_id_list nodes = {0};
-  LMI_TRY(lmi_id_list_parse(ctx, list, &nodes));
-  lamina_status status = LAMINA_OK;
+  lamina_status status = lmi_id_list_parse(ctx, list, &nodes);
+  if (status == LAMINA_ERROR_ARGUMENT) /* a word of the file, not of the caller */
+    return lmi_fail_within(ctx, LAMINA_ERROR_CASE, "%s: tier %s", path, name);
+  LMI_TRY(status);
   for (size_t i = 0; i < nodes.count && status == LAMINA_OK; i++) {
     lamina_node *node = (lamina_node *)(uintptr_t)lamina_machine_node(machine, nodes.ids[i]);
     if (node == NULL || node->capacity_bytes == 0)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lamina/record.h"
+
 #include "sysfs.h"
 
 static const char TOOL[] = "lamina-amd64-linux";
@@ -34,29 +36,11 @@ static const char *tool_folder(void)
   return NULL;
 }
 
-/* Looks a program up as exec would. */
-static bool find_program(const char *name, char *path, size_t size)
-{
-  if (strchr(name, '/') != NULL) {
-    const int length = snprintf(path, size, "%s", name);
-    return length > 0 && (size_t)length < size && access(path, X_OK) == 0;
-  }
-  const char *folder = getenv("PATH");
-  while (folder != NULL && *folder != '\0') {
-    const size_t length = strcspn(folder, ":");
-    const int whole = snprintf(path, size, "%.*s/%s", (int)length, folder, name);
-    if (whole > 0 && (size_t)whole < size && access(path, X_OK) == 0)
-      return true;
-    folder += length + (folder[length] == ':');
-  }
-  return false;
-}
-
 bool lmi_trace_is_available(char *reason, size_t size)
 {
   char path[4096];
   const char *why = NULL;
-  if (!find_program("valgrind", path, sizeof path))
+  if (!lamina_find_program("valgrind", path, sizeof path))
     why = "valgrind is not installed (Debian: apt-get install valgrind)";
   else if (tool_folder() == NULL)
     why = "this lamina was built without its tracer (valgrind's headers were missing then): install valgrind and build "
@@ -180,7 +164,7 @@ static lamina_status check_program(lamina_context *ctx, const char *name, lmi_tr
 {
   char path[4096];
   lmi_evex_found found;
-  if (!find_program(name, path, sizeof path)) /* the launcher of the program says so */
+  if (!lamina_find_program(name, path, sizeof path)) /* the launcher of the program says so */
     return LAMINA_OK;
   LMI_TRY(lmi_find_evex(ctx, path, &found));
   if (found.instructions > 0)
@@ -259,7 +243,7 @@ lamina_status lmi_trace_prepare(lamina_context *ctx, const lmi_trace_options *op
     length++;
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, length + FIXED_MOST + 1, &launch->argv), cleanup);
   LMI_TRY_GOTO(status, lmi_string_copy(ctx, tool_folder(), &launch->value), cleanup);
-  if (find_program(command[0], path, sizeof path))
+  if (lamina_find_program(command[0], path, sizeof path))
     LMI_TRY_GOTO(status, build_command(ctx, options, command, launch), cleanup);
   else /* a program that is not there is told as without a tracer: its own exec fails */
     LMI_TRY_GOTO(status, append_program(ctx, launch, &count, command), cleanup);

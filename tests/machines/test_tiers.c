@@ -283,7 +283,7 @@ static void other_files_are_no_machine_files(void **state)
     assert_non_null(strstr(lamina_error_message(ctx), files[i].part));
     lamina_error_clear(ctx);
   }
-  assert_int_equal(lamina_machine_load(ctx, "absent.json", &machine), LAMINA_ERROR_FILE);
+  assert_int_equal(lamina_machine_load(ctx, "absent.json", &machine), LAMINA_ERROR_CASE);
   lamina_context_destroy(ctx);
 }
 
