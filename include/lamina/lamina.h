@@ -13,6 +13,7 @@
 #include <lamina/inject.h>
 #include <lamina/interference.h>
 #include <lamina/kernel.h>
+#include <lamina/levels.h>
 #include <lamina/machine.h>
 #include <lamina/memory_profile.h>
 #include <lamina/memory_report.h>

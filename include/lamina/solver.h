@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include <lamina/context.h>
+#include <lamina/levels.h>
 #include <lamina/types.h>
 
 #ifdef __cplusplus
@@ -75,6 +76,10 @@ typedef struct lamina_solver_options {
   const lamina_geometry *geometry;      /* bodies, or NULL; needs the sparse grid. Borrowed until create() returns */
   lamina_curved curved;                 /* surfaces of bodies; default half-way */
   bool loads;                           /* keep what lamina_solver_body_load needs */
+  int levels;                           /* of the grid of levels: 2 to LAMINA_MAX_LEVELS (lamina/levels.h) */
+  lamina_level_scheme level_scheme;     /* what crosses a jump between levels; default packets */
+  const lamina_refinement *refinements; /* which places get which level. Borrowed until create() returns */
+  size_t refinement_count;
   int partitions;                  /* slabs along the last axis; 0: one. Any number up to the planes of that axis, or to
                                       the layers of blocks (4 planes; 8 in two dimensions) of the sparse grid */
   bool no_overlap;                 /* wait for messages before computing anything */
@@ -179,7 +184,8 @@ typedef struct lamina_solver_info {
   uint64_t bytes;           /* allocated for fields */
   uint64_t table_bytes;     /* beside them: neighbours, masks, links of the sparse grid */
   lamina_index cells;       /* with fluid: what a step updates */
-  lamina_index blocks;      /* of the sparse grid, with fluid */
+  lamina_index blocks;      /* of the sparse grid and of levels, with fluid */
+  int step_stride;          /* lamina_solver_run takes multiples of it: 1; 2^(levels - 1) on a grid of levels */
   double bytes_per_cell;    /* of a cell with fluid, fields alone */
   double bytes_per_update;  /* least traffic to and from memory: 2 Q sizeof(population) */
   double flops_per_update;  /* additions and multiplications of one cell's collision */

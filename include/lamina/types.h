@@ -69,6 +69,12 @@ typedef struct lamina_real3 {
   X(LAMINA_GROUPING_POPCOUNT, 2, "popcount", "as bitmask, the index counted from a bit mask of the block")  \
   X(LAMINA_GROUPING_NAIVE, 3, "naive", "one kernel for all blocks, boundary data for every cell")
 
+/* How populations cross a jump between levels. All but the first are published ones, for comparison. */
+#define LAMINA_LEVEL_SCHEME_LIST(X)                                                                                \
+  X(LAMINA_LEVELS_PACKETS, 0, "packets", "exact packets with corrections: keeps mass and momentum, second order")  \
+  X(LAMINA_LEVELS_VOLUMETRIC, 1, "volumetric", "collide, explode, coalesce; fused in blocks away from jumps")      \
+  X(LAMINA_LEVELS_BASELINE, 2, "baseline", "the same numbers as volumetric, collision and streaming never fused")
+
 /* What bounds the box on one side. Opposite faces are both periodic or neither. */
 #define LAMINA_FACE_KIND_LIST(X)                                                             \
   X(LAMINA_FACE_PERIODIC, 0, "periodic", "joined to the opposite face")                      \
@@ -102,6 +108,7 @@ typedef enum lamina_layout { LAMINA_LAYOUT_LIST(LAMINA_ENUMERATOR) } lamina_layo
 typedef enum lamina_streaming { LAMINA_STREAMING_LIST(LAMINA_ENUMERATOR) } lamina_streaming;
 typedef enum lamina_grid_kind { LAMINA_GRID_LIST(LAMINA_ENUMERATOR) } lamina_grid_kind;
 typedef enum lamina_grouping { LAMINA_GROUPING_LIST(LAMINA_ENUMERATOR) } lamina_grouping;
+typedef enum lamina_level_scheme { LAMINA_LEVEL_SCHEME_LIST(LAMINA_ENUMERATOR) } lamina_level_scheme;
 typedef enum lamina_face_kind { LAMINA_FACE_KIND_LIST(LAMINA_ENUMERATOR) } lamina_face_kind;
 typedef enum lamina_face_method { LAMINA_FACE_METHOD_LIST(LAMINA_ENUMERATOR) } lamina_face_method;
 typedef enum lamina_curved { LAMINA_CURVED_LIST(LAMINA_ENUMERATOR) } lamina_curved;
@@ -117,6 +124,7 @@ LAMINA_API const char *lamina_layout_name(lamina_layout layout);
 LAMINA_API const char *lamina_streaming_name(lamina_streaming streaming);
 LAMINA_API const char *lamina_grid_kind_name(lamina_grid_kind kind);
 LAMINA_API const char *lamina_grouping_name(lamina_grouping grouping);
+LAMINA_API const char *lamina_level_scheme_name(lamina_level_scheme scheme);
 LAMINA_API const char *lamina_face_kind_name(lamina_face_kind kind);
 LAMINA_API const char *lamina_face_method_name(lamina_face_method method);
 LAMINA_API const char *lamina_curved_name(lamina_curved curved);

@@ -43,6 +43,12 @@ typedef struct lmi_dense_kernels {
   const lmi_kernel *step, *import_planes, *export_planes, *moments;
 } lmi_dense_kernels;
 
+/* Over runs of blocks of a level, with lmk_level_step as arguments (kernel/jump.h); `aside` over runs of entries, with
+ * lmk_aside. Owned by the device. */
+typedef struct lmi_level_kernels {
+  const lmi_kernel *step, *stream, *collide, *aside;
+} lmi_level_kernels;
+
 /* `rows` runs of `bytes`, each `pitch` bytes after the one before on both sides; one run in every layout but AoS. */
 typedef struct lmi_copy {
   void *target;
@@ -117,6 +123,10 @@ typedef struct lmi_device_ops {
   void (*release)(lmi_device *device, int partition, void *memory, size_t bytes);
 
   lamina_status (*dense_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels);
+
+  /* Kernels of levels of blocks, whose memory the host must reach; of the key only lattice, collision, precision and
+   * force count. NULL: this backend has none. */
+  lamina_status (*level_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_level_kernels *kernels);
 
   /* A kernel of a user over cells of one type; takes lmk_cells as arguments (kernel/cells.h), its fields in host
    * memory. Owned by the device. NULL: this backend runs none. */

@@ -42,6 +42,14 @@ typedef struct lmi_flow_ops {
   lamina_status (*planes)(const lmi_flow *flow, int what, int64_t first, int64_t count, void *buffer);
   void (*restart)(lmi_flow *flow);
 
+  /* Sets every cell from a function of its centre; restart() follows. NULL: cells are those of the box, so an import of
+   * planes does it. */
+  lamina_status (*initialise)(lmi_flow *flow, const lamina_solver_options *options, lamina_initial_function *function,
+                              void *user);
+
+  /* lamina_solver_read_levels for whole planes. NULL: all cells are of level 0. */
+  void (*levels)(const lmi_flow *flow, int64_t first, int64_t count, uint8_t *levels);
+
   /* lamina_solver_read_marks for whole planes of this rank. NULL: all cells are fluid. */
   lamina_status (*marks)(const lmi_flow *flow, int64_t first, int64_t count, uint8_t *marks);
 
@@ -61,10 +69,13 @@ struct lmi_flow {
   size_t element_bytes; /* of a population in canonical order; stored ones may be smaller */
   size_t stored_bytes;  /* of a stored one */
   int64_t fault_planes;
+  int step_stride; /* run() takes multiples of it; 0 stands for 1 */
 };
 
 /* X(enumerator, name): lmi_<name>_flow_ops is the row. */
-#define LMI_FLOWS(X) X(LAMINA_GRID_DENSE, dense)
+#define LMI_FLOWS(X)          \
+  X(LAMINA_GRID_DENSE, dense) \
+  X(LAMINA_GRID_LEVELS, level)
 
 #define LMI_DECLARE_FLOW(enumerator, name) extern const lmi_flow_ops lmi_##name##_flow_ops;
 LMI_FLOWS(LMI_DECLARE_FLOW)
@@ -95,6 +106,11 @@ lmk_rates lmi_make_rates(const lamina_solver_options *options);
 
 /* What a step of parity e touches in the halo planes, by asking the rule for every velocity that crosses a face. */
 lmi_halo_access lmi_streaming_halo(const lmi_lattice *lattice, int rule, int parity);
+
+/* f* - w of one cell: equilibrium, first-order non-equilibrium after one relaxation, and the half step of the body
+ * force that the state after collision carries. Rate and force are those of `options`. */
+double lmi_initial_population(const lmi_lattice *lattice, const lamina_solver_options *options, int q,
+                              const lamina_cell_state *state);
 
 lmi_device_options lmi_flow_device_options(lamina_context *ctx, const lamina_solver_options *options);
 

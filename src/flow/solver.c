@@ -24,12 +24,10 @@ typedef struct initial_plane {
   void *user;
 } initial_plane;
 
-/* f* - w of one cell: equilibrium, first-order non-equilibrium after one relaxation, and the half step of the body
- * force that the state after collision carries (lbm-spec 8.3, 1.9). */
-static double population(const lamina_solver *solver, int q, const lamina_cell_state *state)
+/* lbm-spec 8.3, 1.9 */
+double lmi_initial_population(const lmi_lattice *lattice, const lamina_solver_options *options, int q,
+                              const lamina_cell_state *state)
 {
-  const lmi_lattice *lattice = solver->flow->lattice;
-  const lamina_solver_options *options = &solver->options;
   const bool flat = lattice->dimension == 2;
   const double c[3] = {lattice->c[q][0], lattice->c[q][flat ? 2 : 1], flat ? 0.0 : (double)lattice->c[q][2]};
   const double force[3] = {options->force.x, options->force.y, options->force.z};
@@ -65,7 +63,7 @@ static void fill_plane(const initial_plane *initial, lamina_index z, void *plane
         initial->function(initial->user, centre, &state);
       for (int q = 0; q < flow->lattice->velocities; q++) {
         const lamina_index at = q * cells + y * flow->nx + x;
-        const double f = population(solver, q, &state);
+        const double f = lmi_initial_population(flow->lattice, &solver->options, q, &state);
         if (solver->options.precision == LAMINA_F64)
           ((double *)plane)[at] = f;
         else
@@ -74,7 +72,7 @@ static void fill_plane(const initial_plane *initial, lamina_index z, void *plane
     }
 }
 
-lamina_status lamina_solver_initialise(lamina_solver *solver, lamina_initial_function *function, void *user)
+static lamina_status import_initial(const lamina_solver *solver, lamina_initial_function *function, void *user)
 {
   const initial_plane initial = {solver, function, user};
   const size_t plane_bytes = (size_t)lamina_solver_plane_bytes(solver);
@@ -91,11 +89,21 @@ lamina_status lamina_solver_initialise(lamina_solver *solver, lamina_initial_fun
       fill_plane(&initial, first + i, buffer + (size_t)i * plane_bytes);
     LMI_TRY_GOTO(status, solver->flow->ops->planes(solver->flow, LMI_PLANES_IMPORT, first, count, buffer), cleanup);
   }
-  solver->flow->ops->restart(solver->flow);
-  solver->step = 0;
 cleanup:
   lmi_free(solver->ctx, buffer);
   return status;
+}
+
+lamina_status lamina_solver_initialise(lamina_solver *solver, lamina_initial_function *function, void *user)
+{
+  const lmi_flow_ops *ops = solver->flow->ops;
+  if (ops->initialise != NULL)
+    LMI_TRY(ops->initialise(solver->flow, &solver->options, function, user));
+  else
+    LMI_TRY(import_initial(solver, function, user));
+  ops->restart(solver->flow);
+  solver->step = 0;
+  return LAMINA_OK;
 }
 
 lamina_status lamina_solver_create(lamina_context *ctx, const lamina_solver_options *options, lamina_solver **solver)
@@ -113,7 +121,8 @@ lamina_status lamina_solver_create(lamina_context *ctx, const lamina_solver_opti
   if (status == LAMINA_OK)
     status = lamina_solver_initialise(made, NULL, NULL);
   LMI_TRY_GOTO(status, lmi_ranks_settle(ctx, status), cleanup);
-  made->options.geometry = NULL; /* was borrowed for create() alone */
+  made->options.geometry = NULL; /* were borrowed for create() alone */
+  made->options.refinements = NULL;
   *solver = made;
 cleanup:
   if (status != LAMINA_OK)
@@ -139,6 +148,10 @@ lamina_status lamina_solver_run(lamina_solver *solver, lamina_index steps)
 {
   LMI_REQUIRE(solver->ctx, steps >= 0, LAMINA_ERROR_ARGUMENT, "%lld steps: the number must not be negative",
               (long long)steps);
+  const int stride = solver->flow->step_stride;
+  LMI_REQUIRE(solver->ctx, stride <= 1 || steps % stride == 0, LAMINA_ERROR_ARGUMENT,
+              "%lld steps: with %d levels only multiples of %d, steps of the coarsest level, are possible",
+              (long long)steps, solver->options.levels, stride);
   lmi_fault fault = {0};
   LMI_TRY(solver->flow->ops->run(solver->flow, steps, &fault));
   solver->step += fault.found ? fault.step + 1 : steps;

@@ -100,7 +100,8 @@ static void find_neighbours(const lmi_levels *levels, int level, lmi_level_block
         exists = exists && levels->wraps[a] && lmi_level_wraps_whole(levels, level, a);
         at[a] = (at[a] + l->words[a]) % l->words[a];
       }
-      blocks->neighbour[b][i] = exists ? blocks->number[(at[2] * l->words[1] + at[1]) * l->words[0] + at[0]] : -1;
+      const int32_t found = exists ? blocks->number[(at[2] * l->words[1] + at[1]) * l->words[0] + at[0]] : -1;
+      blocks->neighbour[b][i] = found >= 0 ? found : (int32_t)b;
     }
   }
 }

@@ -18,7 +18,7 @@ typedef struct lmi_level_blocks {
   int64_t count;
   int64_t *word;             /* place of block b in the level */
   int32_t *number;           /* block at a place, -1: none */
-  int32_t (*neighbour)[27];  /* (dz + 1) * 9 + (dy + 1) * 3 + dx + 1; -1: none */
+  int32_t (*neighbour)[27];  /* (dz + 1) * 9 + (dy + 1) * 3 + dx + 1; the block itself: none */
   int partitions;
   lmi_block_span *spans;     /* partition * LMI_BLOCK_CLASSES + class */
 } lmi_level_blocks;

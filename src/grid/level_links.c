@@ -61,20 +61,32 @@ static void sub_cell(const builder *b, const int64_t at[3], int s, int64_t sub[3
   }
 }
 
-/* The one wall that the link into (at, q) comes from; -1 where it crosses several, which count as at rest. */
-static int wall_of(const builder *b, int level, const int64_t at[3], int q)
+/* The one wall between a cell and the place it gets a population of velocity c from; -1 where there are several. */
+static int crossed_wall(const builder *b, int level, const int64_t at[3], const int c[3])
 {
   const int64_t *cells = b->levels->level[level].cells;
-  int64_t from[3];
   int wall = -1, crossed = 0;
-  step_back(b, q, at, from);
   for (int a = 0; a < 3; a++) {
-    if (b->levels->wraps[a] || (from[a] >= 0 && from[a] < cells[a]))
+    const int64_t from = at[a] - c[a];
+    if (b->levels->wraps[a] || (from >= 0 && from < cells[a]))
       continue;
-    wall = 2 * a + (from[a] >= 0);
+    wall = 2 * a + (from >= 0);
     crossed++;
   }
   return crossed == 1 ? wall : -1;
+}
+
+/* The wall whose motion adds to f_q of a cell; -1: none. It does where it also adds to the population of the opposite
+ * velocity along the wall: then what it adds to a cell sums to zero, and mass is kept wherever a wall passes through
+ * several levels. Beside another wall it counts as at rest. */
+static int wall_of(const builder *b, int level, const int64_t at[3], int q)
+{
+  const int8_t *given = b->velocities->c[q];
+  int c[3] = {given[0], given[1], given[2]};
+  const int wall = crossed_wall(b, level, at, c);
+  for (int a = 0; a < 3; a++)
+    c[a] = a == wall / 2 ? c[a] : -c[a];
+  return wall >= 0 && crossed_wall(b, level, at, c) == wall ? wall : -1;
 }
 
 /* ---- sums ---- */
@@ -189,7 +201,6 @@ static lamina_status add_exploded(builder *b, int level, const int64_t y[3], int
     add_term(b, LMK_FROM_ASIDE, (int32_t)(entry / b->velocities->count), (int)(entry % b->velocities->count), 1.0);
   } else if (place == LMI_PLACE_OUTSIDE) {
     add_packet(b, LMK_FROM_COARSE, level, y, opposite(b, q), 2, 1.0);
-    add_wall(b, level, y, q, 1.0);
   } else {
     add_packet(b, LMK_FROM_COARSE, level, z, q, 2, 1.0);
   }
@@ -214,7 +225,6 @@ static bool add_from_fine(builder *b, int fine, const int64_t sub[3], int q, dou
     if (lmi_levels_place(b->levels, fine, start) != LMI_PLACE_LEAF)
       return false;
     add_cell(b, LMK_FROM_OLD, fine, start, o, weight);
-    add_wall(b, fine, sub, q, weight);
     return true;
   }
   step_back(b, q, middle, start);
@@ -236,8 +246,6 @@ static void add_remaining(builder *b, int level, const int64_t at[3], int q, uin
       continue;
     sub_cell(b, bounces ? at : from, s, sub);
     add_packet(b, LMK_FROM_OWN, level - 1, sub, bounces ? opposite(b, q) : q, 0, weight);
-    if (bounces)
-      add_wall(b, level, at, q, weight);
   }
 }
 
@@ -253,6 +261,7 @@ static void add_coalesced(builder *b, int level, const int64_t at[3], int q)
   }
   if (remaining != 0)
     add_remaining(b, level, at, q, remaining, weight);
+  add_wall(b, level, at, q, 1.0);
 }
 
 /* The volumetric scheme: the mean, over both halves, of the fine cells that face the coarse one. */
@@ -341,7 +350,7 @@ static lamina_status keep_aside(builder *b, int level, const int64_t at[3], int 
   LMI_TRY(grow(b->ctx, &memory, sizeof *set->aside, (size_t)set->aside_count, &b->aside_room));
   set->aside = memory;
   *entry = set->aside_count;
-  set->aside[set->aside_count++] = (lmi_aside){lmi_level_cell_number(b->levels, level, &b->blocks[level], at), q};
+  set->aside[set->aside_count++] = (lmk_aside_entry){lmi_level_cell_number(b->levels, level, &b->blocks[level], at), q};
   return LAMINA_OK;
 }
 

@@ -9,6 +9,9 @@
  * coarse cell keeps the packets that met no fine cell, as bouncing on its own level does: reversing a path in time shows
  * that as many of its packets come from fine cells as go to them.
  *
+ * A moving wall adds to the coarse population as it does away from jumps, and nothing to single packets: as much
+ * momentum in all, and no mass.
+ *
  * Packets of one population differ by a slope g of f*_q in the coarse cell, central where it can be, and by h c.g in
  * time: they count as older or newer by a quarter of the coarse step than they are. Both sum to zero over the packets of
  * a population: nothing is lost, and the scheme is of second order.
@@ -19,6 +22,8 @@
 #define LMI_LEVEL_LINKS_H
 
 #include "kernel/prelude_host.h"
+
+#include "kernel/dense.h"
 
 #include "kernel/jump.h"
 
@@ -40,16 +45,9 @@ typedef struct lmi_link_list {
   lmk_term *terms;
 } lmi_link_list;
 
-/* What is set aside between the halves of the coarser step: component q of a cell. Entry i is found as component
- * i % count of cell i / count, count being that of the velocities. */
-typedef struct lmi_aside {
-  int32_t cell;
-  int32_t q;
-} lmi_aside;
-
 typedef struct lmi_level_link_set {
   lmi_link_list half[2]; /* the coarsest level uses the first alone */
-  lmi_aside *aside;
+  lmk_aside_entry *aside; /* between the halves of the coarser step */
   int64_t aside_count;
 } lmi_level_link_set;
 

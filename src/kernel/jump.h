@@ -6,7 +6,7 @@
  * need no care; what a moving wall adds is one more term. Which terms make the scheme of a jump is grid/level_links.c's
  * affair.
  *
- * Element of component q of a cell: (block * Q + q) * 64 + bit, with cell = 64 * block + bit. */
+ * Include dense.h before it. Element of component q of a cell: (block * Q + q) * 64 + bit, with cell = 64 * block + bit. */
 #ifndef LMK_JUMP_H
 #define LMK_JUMP_H
 
@@ -39,6 +39,38 @@ typedef struct lmk_links {
   const lmk_link *links;
   const lmk_term *terms;
 } lmk_links;
+
+/* What a launch over blocks of a level does: stream and collide from one buffer into the other; the first half of that;
+ * the second half, in place. */
+enum { LMK_LEVEL_STEP, LMK_LEVEL_STREAM, LMK_LEVEL_COLLIDE };
+
+/* Arguments of a launch over blocks [first, first + count) of a level. Blocks are 4 x 4 x 4 cells, 8 x 1 x 8 in two
+ * dimensions. */
+typedef struct lmk_level_step {
+  const void *from[LMK_FROM_COUNT]; /* populations, by kind of source; the level's own state first */
+  void *target;
+  const int32_t (*neighbour)[27]; /* (dz + 1) * 9 + (dy + 1) * 3 + dx + 1; the block itself where there is none */
+  const uint64_t *leaf;           /* by block: cells that belong to the level; the others stay at rest */
+  lmk_links links;
+  const void *weights; /* in the arithmetic type */
+  lmk_rates rates;
+} lmk_level_step;
+
+/* Populations to be kept before their buffer is written again: component q of a cell. Entry i becomes component i %
+ * velocities of cell i / velocities of the target. A launch is over runs of LMK_ASIDE_RUN entries. */
+typedef struct lmk_aside_entry {
+  int32_t cell, q;
+} lmk_aside_entry;
+
+enum { LMK_ASIDE_RUN = 256 };
+
+typedef struct lmk_aside {
+  const void *source;
+  void *target;
+  const lmk_aside_entry *entries;
+  int64_t count;
+  int32_t velocities;
+} lmk_aside;
 
 LMK_INLINE int64_t lmk_cell_element(int32_t cell, int q, int velocities)
 {

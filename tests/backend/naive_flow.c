@@ -130,7 +130,7 @@ static void relax_regularized(const naive_flow *flow, const double *f, double rh
   }
 }
 
-static void collide(const naive_flow *flow, const double *f, double *out)
+void naive_collide(const naive_flow *flow, const double *f, double *out)
 {
   const double force[3] = {flow->options.force.x, flow->options.force.y, flow->options.force.z};
   double rho = 0, u[3] = {0, 0, 0};
@@ -192,7 +192,7 @@ void naive_run(naive_flow *flow, int steps)
           double f[27];
           for (int q = 0; q < flow->q; q++)
             f[q] = arriving(flow, at, q);
-          collide(flow, f, flow->next + cell_index(flow, at) * 27);
+          naive_collide(flow, f, flow->next + cell_index(flow, at) * 27);
         }
     double *swap = flow->now;
     flow->now = flow->next;
@@ -201,16 +201,39 @@ void naive_run(naive_flow *flow, int steps)
 }
 
 /* The state after collision that leaves the cell with the asked velocity: equilibrium, and half a step of the force. */
-static void set_cell(naive_flow *flow, const lamina_index at[3], const lamina_cell_state *state)
+double naive_initial(const naive_flow *flow, int q, const lamina_cell_state *state)
 {
   const double force[3] = {flow->options.force.x, flow->options.force.y, flow->options.force.z};
-  for (int q = 0; q < flow->q; q++) {
-    double cf = 0;
-    for (int a = 0; a < 3; a++)
-      cf += flow->c[q][a] * force[a];
-    flow->now[cell_index(flow, at) * 27 + (size_t)q] =
-      equilibrium(flow, q, state->density, state->velocity) + 1.5 * flow->w[q] * cf;
-  }
+  double cf = 0;
+  for (int a = 0; a < 3; a++)
+    cf += flow->c[q][a] * force[a];
+  return equilibrium(flow, q, state->density, state->velocity) + 1.5 * flow->w[q] * cf;
+}
+
+static void set_cell(naive_flow *flow, const lamina_index at[3], const lamina_cell_state *state)
+{
+  for (int q = 0; q < flow->q; q++)
+    flow->now[cell_index(flow, at) * 27 + (size_t)q] = naive_initial(flow, q, state);
+}
+
+int naive_velocities(const naive_flow *flow)
+{
+  return flow->q;
+}
+
+const int *naive_velocity(const naive_flow *flow, int q)
+{
+  return flow->c[q];
+}
+
+int naive_opposite(const naive_flow *flow, int q)
+{
+  return flow->opposite[q];
+}
+
+double naive_weight(const naive_flow *flow, int q)
+{
+  return flow->w[q];
 }
 
 naive_flow *naive_create(const lamina_solver_options *options, lamina_initial_function *initial, void *user)

@@ -16,4 +16,13 @@ void naive_run(naive_flow *flow, int steps);
 void naive_read(const naive_flow *flow, lamina_int3 cell, double out[4]);
 void naive_destroy(naive_flow *flow);
 
+/* The collision alone, of one cell, and the velocity set, for other judges. */
+void naive_collide(const naive_flow *flow, const double *f, double *out);
+int naive_velocities(const naive_flow *flow);
+const int *naive_velocity(const naive_flow *flow, int q);
+int naive_opposite(const naive_flow *flow, int q);
+double naive_weight(const naive_flow *flow, int q);
+/* What initialisation gives f*_q of a cell. */
+double naive_initial(const naive_flow *flow, int q, const lamina_cell_state *state);
+
 #endif

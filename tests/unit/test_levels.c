@@ -178,7 +178,7 @@ static double count_link(const stack *s, int level, int k, const lmi_link_list *
     else if (term->from == LMK_FROM_NEW)
       counted->of[level - 1][2 * k + 1][at] += weight * ratio;
     else {
-      const lmi_aside *aside = &s->links.level[level].aside[term->cell * s->lattice->velocities + term->q];
+      const lmk_aside_entry *aside = &s->links.level[level].aside[term->cell * s->lattice->velocities + term->q];
       counted->of[level][k - 1][slot(s, aside->cell, aside->q)] += weight;
     }
   }

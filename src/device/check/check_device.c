@@ -38,6 +38,11 @@ static lamina_status check_dense_kernels(lmi_device *device, const lmi_dense_key
   return lmi_cpu_ops.dense_kernels(device, key, kernels);
 }
 
+static lamina_status check_level_kernels(lmi_device *device, const lmi_dense_key *key, lmi_level_kernels *kernels)
+{
+  return lmi_cpu_ops.level_kernels(device, key, kernels);
+}
+
 static lamina_status check_cells_kernel(lmi_device *device, const lamina_kernel_text *text, lamina_precision type,
                                         const lmi_kernel **kernel)
 {
@@ -73,6 +78,7 @@ const lmi_device_ops lmi_check_ops = {
   .allocate = check_allocate,
   .release = check_release,
   .dense_kernels = check_dense_kernels,
+  .level_kernels = check_level_kernels,
   .cells_kernel = check_cells_kernel,
   .exchange = check_exchange,
   .replay = check_replay,

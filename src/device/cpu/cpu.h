@@ -11,6 +11,10 @@
 #include "kernel/dense.h"
 
 #include "kernel/rows.h"
+
+#include "kernel/jump.h"
+
+#include "kernel/level_rows.h"
 #include <lamina/kernel.h>
 
 /* A host kernel runs planes [first, first + count) on the calling thread and returns the first plane with a non-finite
@@ -21,6 +25,8 @@ struct lmi_kernel {
   lmi_host_function *run;
   lmk_update_rows_function *update_rows; /* of the step kernel */
   size_t element_bytes;
+  lmk_update_level_function *update_level; /* of kernels of levels */
+  int level_part;                          /* LMK_LEVEL_STEP, ... */
 };
 
 /* A kernel of a user; the device keeps them in a list until it is closed. */
@@ -30,13 +36,15 @@ typedef struct lmi_cpu_cells_kernel {
   struct lmi_cpu_cells_kernel *next;
 } lmi_cpu_cells_kernel;
 
-/* The row kernel of a combination; NULL when it is not shipped. Generated from kernel/combinations.h. */
+/* The kernels of a combination; NULL when it is not shipped. Generated from kernel/combinations.h. */
 lmk_update_rows_function *lmi_cpu_row_kernel(const lmi_dense_key *key);
+lmk_update_level_function *lmi_cpu_level_kernel(const lmi_dense_key *key);
 
 /* Binds the band of rows that begins with row y of plane z: addresses, wall terms, and in rows->count how many rows
  * follow alike: rows of the plane or, where a plane is one row, planes up to plane `end`. */
 void lmi_cpu_bind_rows(const lmk_step *step, int64_t y, int64_t z, int64_t end, size_t element_bytes, lmk_rows *rows);
 
 lmi_host_function lmi_cpu_step, lmi_cpu_import, lmi_cpu_export, lmi_cpu_moments, lmi_cpu_cells;
+lmi_host_function lmi_cpu_level, lmi_cpu_aside;
 
 #endif

@@ -10,6 +10,7 @@ typedef struct cpu_device {
   lmi_device base;
   int threads;
   lmi_kernel step, import_planes, export_planes, moments;
+  lmi_kernel level_step, level_stream, level_collide, aside;
   lmi_cpu_cells_kernel *cells_kernels;
   lmi_transfers transfers;
 } cpu_device;
@@ -67,11 +68,28 @@ static lamina_status cpu_dense_kernels(lmi_device *device, const lmi_dense_key *
   LMI_REQUIRE(device->ctx, update_rows != NULL, LAMINA_ERROR_ARGUMENT, "there is no %s collision for %s",
               lamina_collision_name(key->collision), lamina_lattice_name(key->lattice));
   const size_t bytes = key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float);
-  cpu->step = (lmi_kernel){lmi_cpu_step, update_rows, bytes};
-  cpu->import_planes = (lmi_kernel){lmi_cpu_import, NULL, bytes};
-  cpu->export_planes = (lmi_kernel){lmi_cpu_export, NULL, bytes};
-  cpu->moments = (lmi_kernel){lmi_cpu_moments, NULL, bytes};
+  cpu->step = (lmi_kernel){.run = lmi_cpu_step, .update_rows = update_rows, .element_bytes = bytes};
+  cpu->import_planes = (lmi_kernel){.run = lmi_cpu_import, .element_bytes = bytes};
+  cpu->export_planes = (lmi_kernel){.run = lmi_cpu_export, .element_bytes = bytes};
+  cpu->moments = (lmi_kernel){.run = lmi_cpu_moments, .element_bytes = bytes};
   *kernels = (lmi_dense_kernels){&cpu->step, &cpu->import_planes, &cpu->export_planes, &cpu->moments};
+  return LAMINA_OK;
+}
+
+static lamina_status cpu_level_kernels(lmi_device *device, const lmi_dense_key *key, lmi_level_kernels *kernels)
+{
+  cpu_device *cpu = (cpu_device *)device;
+  lmk_update_level_function *update_level = lmi_cpu_level_kernel(key);
+  LMI_REQUIRE(device->ctx, update_level != NULL, LAMINA_ERROR_ARGUMENT, "there is no %s collision for %s",
+              lamina_collision_name(key->collision), lamina_lattice_name(key->lattice));
+  const size_t bytes = key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float);
+  const lmi_kernel level = {.run = lmi_cpu_level, .element_bytes = bytes, .update_level = update_level};
+  cpu->level_step = cpu->level_stream = cpu->level_collide = level;
+  cpu->level_step.level_part = LMK_LEVEL_STEP;
+  cpu->level_stream.level_part = LMK_LEVEL_STREAM;
+  cpu->level_collide.level_part = LMK_LEVEL_COLLIDE;
+  cpu->aside = (lmi_kernel){.run = lmi_cpu_aside, .element_bytes = bytes};
+  *kernels = (lmi_level_kernels){&cpu->level_step, &cpu->level_stream, &cpu->level_collide, &cpu->aside};
   return LAMINA_OK;
 }
 
@@ -236,6 +254,7 @@ const lmi_device_ops lmi_cpu_ops = {
   .allocate = cpu_allocate,
   .release = cpu_release,
   .dense_kernels = cpu_dense_kernels,
+  .level_kernels = cpu_level_kernels,
   .cells_kernel = cpu_cells_kernel,
   .replay = cpu_replay,
   .transfers = cpu_transfers,
