@@ -32,6 +32,7 @@ typedef struct lmt_model_options {
 typedef struct lmt_cache {
   lmt_set *sets;
   uint32_t mask, last_way;
+  lmt_width width;
 } lmt_cache;
 
 #define LMT_STREAMS 16
@@ -68,12 +69,21 @@ typedef struct lmt_core {
   uint32_t next_stream; /* the one replaced next: first in, first out */
 } lmt_core;
 
-/* An L1 miss waiting for the levels below: they are looked up later, when the host has fetched their sets. */
+/* An L1 miss waiting for the L2. */
 typedef struct lmt_miss {
   uint32_t line, victim, granule;
 } lmt_miss;
 
-#define LMT_MISSES_MAX 256u
+/* What the L2 asks of the last level, in order. No level above depends on the answers, so they are looked up together,
+ * when the host has fetched the sets. */
+typedef struct lmt_request {
+  uint32_t line, kind; /* LMT_DEMAND or LMT_WRITE_BACK, and the granule of a demanded line */
+} lmt_request;
+
+enum { LMT_DEMAND = 1, LMT_WRITE_BACK = 2, LMT_GRANULE_SHIFT = 2 };
+
+#define LMT_MISSES_MAX 64u
+#define LMT_REQUESTS_A_MISS 8u /* the line, two prefetches, and a dirty line for each of these, the L1's among them */
 
 typedef struct lmt_model {
   lmt_model_options options;
@@ -82,6 +92,8 @@ typedef struct lmt_model {
   lmt_page_table *table;
   uint32_t miss_count;
   lmt_miss miss[LMT_MISSES_MAX];
+  uint32_t request_count;
+  lmt_request request[LMT_MISSES_MAX * LMT_REQUESTS_A_MISS];
 } lmt_model;
 
 void lmt_model_start(lmt_model *model, const lmt_model_options *options, lmt_page_table *table);

@@ -17,48 +17,53 @@ typedef struct lmt_set {
   uint32_t way[LMT_WAYS_MAX];
 } __attribute__((aligned(64))) lmt_set;
 
-#define LMT_HALF(set, half) ((const __m256i *)(const void *)(set)->way + (half))
+/* Whether all ways of a cache lie in the first half of its sets: most first and second levels. It is a constant in the
+ * loops that use it, and the second half then costs nothing. */
+typedef enum lmt_width { LMT_NARROW, LMT_WIDE } lmt_width;
+
+#define LMT_NARROW_WAYS 8
+#define LMT_SET_INLINE static inline __attribute__((always_inline))
+
+LMT_SET_INLINE __m256i lmt_set_half(const lmt_set *set, int half)
+{
+  return _mm256_load_si256((const __m256i *)(const void *)set->way + half);
+}
+
+LMT_SET_INLINE uint32_t lmt_half_match(__m256i half, uint32_t line)
+{
+  const __m256i lines = _mm256_and_si256(half, _mm256_set1_epi32((int)LMT_LINE_MASK));
+  const __m256i is_equal = _mm256_cmpeq_epi32(lines, _mm256_set1_epi32((int)line));
+  return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is_equal));
+}
 
 /* Bit i is set when way i holds `line`, whatever its flags. */
-static inline uint32_t lmt_set_match(const lmt_set *set, uint32_t line)
+LMT_SET_INLINE uint32_t lmt_set_match(const lmt_set *set, uint32_t line, lmt_width width)
 {
-  const __m256i key = _mm256_set1_epi32((int)line);
-  const __m256i mask = _mm256_set1_epi32((int)LMT_LINE_MASK);
-  const __m256i low = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_load_si256(LMT_HALF(set, 0)), mask), key);
-  const __m256i high = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_load_si256(LMT_HALF(set, 1)), mask), key);
-  return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(low)) |
-         (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(high)) << 8;
+  const uint32_t low = lmt_half_match(lmt_set_half(set, 0), line);
+  return width == LMT_NARROW ? low : low | lmt_half_match(lmt_set_half(set, 1), line) << 8;
 }
 
-/* The set moved down by one way, with `value` in front; in registers. */
-static inline void lmt_set_shifted(const lmt_set *set, uint32_t value, __m256i *low, __m256i *high)
-{
-  const __m256i turn = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
-  const __m256i turned_low = _mm256_permutevar8x32_epi32(_mm256_load_si256(LMT_HALF(set, 0)), turn);
-  const __m256i turned_high = _mm256_permutevar8x32_epi32(_mm256_load_si256(LMT_HALF(set, 1)), turn);
-  *low = _mm256_blend_epi32(turned_low, _mm256_set1_epi32((int)value), 1);
-  *high = _mm256_blend_epi32(turned_high, turned_low, 1);
-}
-
-static inline void lmt_set_store(lmt_set *set, __m256i low, __m256i high)
-{
-  _mm256_store_si256((__m256i *)(void *)set->way, low);
-  _mm256_store_si256((__m256i *)(void *)set->way + 1, high);
-}
+/* Row i of it moves the ways 0 .. i down by one and leaves those behind; what comes to the front is put in later. */
+extern const uint32_t lmt_set_moves[LMT_NARROW_WAYS][LMT_NARROW_WAYS];
 
 /* Puts `value` in front and moves ways 0 .. index - 1 down by one: way `index` is overwritten, those behind it stay. A
  * hit gives its own way and content, a miss the last way and the new line. No branch on the index: it is random. */
-static inline void lmt_set_front(lmt_set *set, uint32_t index, uint32_t value)
+LMT_SET_INLINE void lmt_set_front(lmt_set *set, uint32_t index, uint32_t value, lmt_width width)
 {
-  static const uint32_t moved[2 * LMT_WAYS_MAX] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
-                                                   ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
-  const uint32_t *mask = moved + LMT_WAYS_MAX - 1 - index;
-  __m256i low, high;
-  lmt_set_shifted(set, value, &low, &high);
-  const __m256i move_low = _mm256_loadu_si256((const __m256i *)(const void *)mask);
-  const __m256i move_high = _mm256_loadu_si256((const __m256i *)(const void *)(mask + 8));
-  lmt_set_store(set, _mm256_blendv_epi8(_mm256_load_si256(LMT_HALF(set, 0)), low, move_low),
-                _mm256_blendv_epi8(_mm256_load_si256(LMT_HALF(set, 1)), high, move_high));
+  const uint32_t low_index = width == LMT_NARROW || index < LMT_NARROW_WAYS ? index : LMT_NARROW_WAYS - 1;
+  const __m256i moves = _mm256_load_si256((const __m256i *)(const void *)lmt_set_moves[low_index]);
+  const __m256i moved = _mm256_permutevar8x32_epi32(lmt_set_half(set, 0), moves);
+  const __m256i low = _mm256_blend_epi32(moved, _mm256_set1_epi32((int)value), 1);
+  if (width == LMT_WIDE) {
+    const uint32_t is_low = index < LMT_NARROW_WAYS;
+    const uint32_t high_index = is_low ? 0 : index - LMT_NARROW_WAYS;
+    const uint32_t carried = set->way[LMT_NARROW_WAYS - 1 + is_low];
+    const __m256i high_moves = _mm256_load_si256((const __m256i *)(const void *)lmt_set_moves[high_index]);
+    const __m256i high = _mm256_permutevar8x32_epi32(lmt_set_half(set, 1), high_moves);
+    _mm256_store_si256((__m256i *)(void *)set->way + 1,
+                       _mm256_blend_epi32(high, _mm256_castsi128_si256(_mm_cvtsi32_si128((int)carried)), 1));
+  }
+  _mm256_store_si256((__m256i *)(void *)set->way, low);
 }
 
 #endif

@@ -12,23 +12,22 @@ void lmt_page_table_start(lmt_page_table *table, lmt_page_events events)
 }
 
 /* A phase that starts must know which pages are mixed: that flag is read beside the counts. */
-static void copy_mixed_flags(const lmt_page_table *table, uint64_t *accesses)
+static void copy_mixed_flags(const lmt_page_table *table, lmt_tally *tally)
 {
   const uint32_t end = table->leaf_count * LMT_LEAF_PAGES;
   for (uint32_t page = LMT_LEAF_PAGES; table->table_count > 0 && page < end; page++)
     if (table->owners[page].is_mixed)
-      accesses[page] = LMT_MIXED;
+      tally[page].accesses = LMT_MIXED;
 }
 
 void lmt_page_table_set_phase(lmt_page_table *table, uint32_t phase)
 {
   lmt_pages *pages = &table->phase_pages[phase];
-  if (pages->accesses == NULL) {
-    *pages = (lmt_pages){.accesses = lmt_reserve(sizeof *pages->accesses * LMT_PAGES),
-                         .lines = lmt_reserve(sizeof *pages->lines * LMT_PAGES),
+  if (pages->tally == NULL) {
+    *pages = (lmt_pages){.tally = lmt_reserve(sizeof *pages->tally * LMT_PAGES),
                          .seen = lmt_reserve(sizeof *pages->seen * LMT_PAGES)};
     table->phase_objects[phase] = lmt_reserve(sizeof(lmt_object_counts) * (LMT_OBJECTS_MAX + 1));
-    copy_mixed_flags(table, pages->accesses);
+    copy_mixed_flags(table, pages->tally);
     if (phase >= table->phase_count)
       table->phase_count = phase + 1;
   }
@@ -77,9 +76,9 @@ static void set_mixed(lmt_page_table *table, uint32_t page, bool is_mixed)
 {
   table->owners[page].is_mixed = is_mixed;
   for (uint32_t phase = 0; phase < table->phase_count; phase++) {
-    uint64_t *accesses = table->phase_pages[phase].accesses;
-    if (accesses != NULL)
-      accesses[page] = (accesses[page] & ~LMT_MIXED) | (is_mixed ? LMT_MIXED : 0);
+    lmt_tally *tally = table->phase_pages[phase].tally;
+    if (tally != NULL)
+      tally[page].accesses = (tally[page].accesses & ~LMT_MIXED) | (is_mixed ? LMT_MIXED : 0);
   }
 }
 
@@ -89,8 +88,7 @@ void lmt_page_clear(lmt_page_table *table, uint32_t page)
   for (uint32_t phase = 0; phase < table->phase_count; phase++)
     if (lmt_page_get(table, phase, page, &counts)) {
       lmt_pages *pages = &table->phase_pages[phase];
-      pages->accesses[page] &= LMT_MIXED;
-      pages->lines[page] = (lmt_lines){0};
+      pages->tally[page] = (lmt_tally){.accesses = pages->tally[page].accesses & LMT_MIXED};
       pages->seen[page] = (lmt_seen){0};
     }
 }

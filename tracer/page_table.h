@@ -26,13 +26,14 @@
 #define LMT_PHASES_MAX 32u
 #define LMT_OBJECTS_MAX 65535u
 
-/* Counts of one page in one phase: small and apart, since they are reached at random. The accesses' top bit says that
- * several objects share the page. */
+/* Counts of one page in one phase: in one line of the host, since they are reached at random. The accesses' top bit
+ * says that several objects share the page. */
 #define LMT_MIXED (1ull << 63)
 
-typedef struct lmt_lines {
+typedef struct lmt_tally {
+  uint64_t accesses;
   uint32_t misses, writebacks;
-} lmt_lines;
+} __attribute__((aligned(16))) lmt_tally;
 
 /* What was already credited to the page's object. */
 typedef struct lmt_seen {
@@ -41,8 +42,7 @@ typedef struct lmt_seen {
 } lmt_seen;
 
 typedef struct lmt_pages {
-  uint64_t *accesses; /* NULL: the phase has not begun */
-  lmt_lines *lines;
+  lmt_tally *tally; /* NULL: the phase has not begun */
   lmt_seen *seen;
 } lmt_pages;
 
@@ -118,11 +118,11 @@ typedef struct lmt_page_counts {
 static inline bool lmt_page_get(const lmt_page_table *table, uint32_t phase, uint32_t page, lmt_page_counts *counts)
 {
   const lmt_pages *pages = &table->phase_pages[phase];
-  if (pages->accesses == NULL)
+  if (pages->tally == NULL)
     return false;
-  *counts = (lmt_page_counts){.accesses = pages->accesses[page] & ~LMT_MIXED,
-                              .misses = pages->lines[page].misses,
-                              .writebacks = pages->lines[page].writebacks};
+  *counts = (lmt_page_counts){.accesses = pages->tally[page].accesses & ~LMT_MIXED,
+                              .misses = pages->tally[page].misses,
+                              .writebacks = pages->tally[page].writebacks};
   return counts->accesses + counts->misses + counts->writebacks > 0;
 }
 

@@ -26,7 +26,7 @@ static inline void begin_run(lmt_model *model, run *current, uint64_t address)
   const uint32_t id = lmt_page_id(model->table, address);
   end_run(current);
   current->page = id;
-  current->accesses = &model->table->pages.accesses[id];
+  current->accesses = &model->table->pages.tally[id].accesses;
   current->line_address = address & ~(uint64_t)(LINE_BYTES - 1);
   if (UNLIKELY((*current->accesses & ~LMT_MIXED) == 0))
     lmt_page_touched(model->table, id);
@@ -42,50 +42,57 @@ static inline void touch(lmt_model *model, run *current, uint64_t address, bool 
     *current->way |= LMT_DIRTY;
 }
 
-/* One access to a page of several objects. */
-static inline void credit(lmt_model *model, uint32_t page, uint64_t address)
+/* The accesses of a group that begin in `bytes` of it, in a page of several objects. */
+static __attribute__((noinline)) void credit(lmt_model *model, uint32_t page, const lmt_group *group, uint64_t address,
+                                             uint64_t bytes)
 {
-  model->table->objects[lmt_granule_object(model->table, page, lmt_granule(address))].accesses++;
+  const uint64_t *begins = group->begins;
+  for (uint64_t rest = (begins[0] | begins[1] | begins[2]) & bytes; rest != 0; rest &= rest - 1) {
+    const uint32_t offset = (uint32_t)__builtin_ctzll(rest);
+    const uint16_t object = lmt_granule_object(model->table, page, lmt_granule(address + offset));
+    for (int digit = 0; digit < LMT_BEGIN_DIGITS; digit++)
+      model->table->objects[object].accesses += (begins[digit] >> offset & 1) << digit;
+  }
 }
 
-/* An access that crosses into the next line touches both, and counts once, where it begins. */
-static void touch_access(lmt_model *model, run *current, uint64_t address, const lmt_access *access)
+/* A group that crosses a line: what lies in each of the two lines at once, the line of the first access first. An
+ * access that crosses counts where it begins. */
+static __attribute__((noinline)) void touch_crossing(lmt_model *model, run *current, const lmt_group *group,
+                                                     uint64_t address)
 {
-  touch(model, current, address, access->is_write, 1);
-  if (*current->accesses & LMT_MIXED)
-    credit(model, current->page, address);
-  if ((address & (LINE_BYTES - 1)) + access->bytes > LINE_BYTES)
-    touch(model, current, (address | (LINE_BYTES - 1)) + 1, access->is_write, 0);
-}
-
-/* A group that crosses a line, or lies in a page of several objects: one access after the other. */
-static __attribute__((noinline)) void touch_each(lmt_model *model, run *current, const lmt_block *block,
-                                                 const lmt_group *group, uint64_t slot)
-{
-  const lmt_access *access = block->accesses + group->first;
-  for (uint32_t i = 0; i < group->count; i++)
-    touch_access(model, current, slot + (uint64_t)(int64_t)access[i].delta, &access[i]);
+  const uint32_t cut = LINE_BYTES - (uint32_t)(address & (LINE_BYTES - 1));
+  const uint64_t below = (UINT64_C(1) << cut) - 1, *begins = group->begins;
+  const uint32_t count =
+    (uint32_t)(__builtin_popcountll(begins[0] & below) + 2 * __builtin_popcountll(begins[1] & below) +
+               4 * __builtin_popcountll(begins[2] & below));
+  const uint64_t behind = address + cut + (uint32_t)__builtin_ctzll(group->touched >> cut);
+  for (uint32_t turn = 0; turn < 2; turn++)
+    if ((group->first >= cut) == turn) {
+      touch(model, current, address, (group->written & below) != 0, count);
+      if (UNLIKELY(*current->accesses & LMT_MIXED))
+        credit(model, current->page, group, address, below);
+    } else {
+      touch(model, current, behind, group->written >> cut != 0, group->count - count);
+      if (UNLIKELY(*current->accesses & LMT_MIXED))
+        credit(model, current->page, group, address, ~below);
+    }
 }
 
 /* One look-up for the group. A page of several objects is seen only after the look-up: its accesses are then credited
  * one by one. */
-static inline void touch_group(lmt_model *model, run *current, const lmt_block *block, const lmt_group *group,
-                               const uint64_t *slots)
+static inline void touch_group(lmt_model *model, run *current, const lmt_group *group, const uint64_t *slots)
 {
   const uint64_t slot = slots[group->slot];
   const uint64_t address = slot + (uint64_t)(int64_t)group->delta;
   if (UNLIKELY((group->flags & LMT_GROUP_GUARDED) && slot == 0))
     return;
   if (UNLIKELY((address & (LINE_BYTES - 1)) + group->span > LINE_BYTES)) {
-    touch_each(model, current, block, group, slot);
+    touch_crossing(model, current, group, address);
     return;
   }
   touch(model, current, address, group->flags & LMT_GROUP_WRITES, group->count);
-  if (UNLIKELY(*current->accesses & LMT_MIXED)) {
-    const lmt_access *access = block->accesses + group->first;
-    for (uint32_t i = 0; i < group->count; i++)
-      credit(model, current->page, slot + (uint64_t)(int64_t)access[i].delta);
-  }
+  if (UNLIKELY(*current->accesses & LMT_MIXED))
+    credit(model, current->page, group, address, ~UINT64_C(0));
 }
 
 static void add_lanes(uint64_t *sums, __m256i lanes)
@@ -109,7 +116,7 @@ void lmt_replay(lmt_model *model, const uint64_t *word, const uint64_t *end, lmt
       flops = _mm256_add_epi32(flops, _mm256_load_si256((const __m256i *)(const void *)block->flops));
     const lmt_group *group = block->groups, *last = group + block->group_count;
     for (; group < last; group++)
-      touch_group(model, &current, block, group, word);
+      touch_group(model, &current, group, word);
     word += block->slot_count;
   }
   end_run(&current);

@@ -2,12 +2,11 @@
 /* Records of executed superblocks, and their replay through the cache model.
  *
  * A record is one word that points to a description of what was executed, and the addresses that were only known then.
- * The description lists the accesses in program order as (slot, delta): address = slot's word + delta. Neighbouring
- * accesses off one slot that can fall into one line form a group: then one look-up serves them all, with the same
- * result. */
+ * The description lists groups of accesses (access_groups.h), each off one word: one look-up serves a group. */
 #ifndef LMT_REPLAY_H
 #define LMT_REPLAY_H
 
+#include "access_groups.h"
 #include "cache_model.h"
 
 /* Counted at translation, added once a record. Order as in lmt_statics below. */
@@ -33,28 +32,11 @@ enum lmt_flop { LMT_FLOP_COUNTS(LMT_NAME) LMT_FLOP_COUNT };
 
 #define LMT_LANES 8 /* 32-bit sums of one vector of the host */
 
-typedef struct lmt_access {
-  int32_t delta;
-  uint16_t slot;
-  uint8_t bytes; /* 1 .. 64 */
-  uint8_t is_write;
-} lmt_access;
-
-typedef struct lmt_group {
-  int32_t delta; /* of the lowest byte */
-  uint16_t slot, first, count;
-  uint8_t span; /* bytes from the lowest to the highest, <= 64 */
-  uint8_t flags;
-} lmt_group;
-
-enum { LMT_GROUP_WRITES = 1, LMT_GROUP_GUARDED = 2 }; /* guarded: word 0 says that nothing was accessed */
-
 typedef struct lmt_block {
   uint32_t statics[LMT_LANES];
   uint32_t flops[LMT_LANES];
-  uint16_t slot_count, group_count, access_count, has_flops;
+  uint32_t slot_count, group_count, has_flops;
   const lmt_group *groups;
-  const lmt_access *accesses;
 } __attribute__((aligned(32))) lmt_block;
 
 typedef struct lmt_work {

@@ -28,26 +28,23 @@ static UWord hash_bytes(UWord hash, const void *data, SizeT bytes)
 static UWord hash_block(const lmt_block *block)
 {
   UWord hash = hash_bytes(0xCBF29CE484222325UL, block, offsetof(lmt_block, groups));
-  hash = hash_bytes(hash, block->groups, block->group_count * sizeof *block->groups);
-  return hash_bytes(hash, block->accesses, block->access_count * sizeof *block->accesses);
+  return hash_bytes(hash, block->groups, block->group_count * sizeof *block->groups);
 }
 
 static Bool is_same(const lmt_block *a, const lmt_block *b)
 {
   return VG_(memcmp)(a, b, offsetof(lmt_block, groups)) == 0 &&
-         VG_(memcmp)(a->groups, b->groups, a->group_count * sizeof *a->groups) == 0 &&
-         VG_(memcmp)(a->accesses, b->accesses, a->access_count * sizeof *a->accesses) == 0;
+         VG_(memcmp)(a->groups, b->groups, a->group_count * sizeof *a->groups) == 0;
 }
 
 static lmt_block *copy_block(const lmt_block *block)
 {
+  enum { HEAD_BYTES = (sizeof *block + 63) / 64 * 64 };
   const SizeT groups = block->group_count * sizeof *block->groups;
-  const SizeT accesses = block->access_count * sizeof *block->accesses;
-  HChar *memory = lmt_aligned(sizeof *block + groups + accesses);
+  HChar *memory = lmt_aligned(HEAD_BYTES + groups);
   lmt_block *copy = (lmt_block *)(void *)memory;
   *copy = *block;
-  copy->groups = VG_(memcpy)(memory + sizeof *block, block->groups, groups);
-  copy->accesses = VG_(memcpy)(memory + sizeof *block + groups, block->accesses, accesses);
+  copy->groups = VG_(memcpy)(memory + HEAD_BYTES, block->groups, groups);
   return copy;
 }
 

@@ -11,7 +11,7 @@
 #include "pub_tool_machine.h"
 #include "pub_tool_mallocfree.h"
 
-enum { LINE_BYTES = 64, ACCESSES_MAX = 4096, VALUES_MAX = 512 };
+enum { LINE_BYTES = 64, VALUES_MAX = 512 };
 
 static uint64_t buffer[LMT_BUFFER_WORDS + LMT_BLOCK_WORDS + 2] __attribute__((aligned(64)));
 static uint64_t *buffer_end = buffer;
@@ -47,8 +47,7 @@ typedef struct builder {
   UInt seen_count;
   IRTemp slot_base[LMT_BLOCK_WORDS];
   lmt_block block;
-  lmt_group groups[ACCESSES_MAX];
-  lmt_access accesses[ACCESSES_MAX];
+  lmt_grouping grouping;
   UInt fused[LMT_FLOP_COUNT]; /* scalar fused operations of the current instruction */
 } builder;
 
@@ -167,41 +166,6 @@ static UInt slot_of_base(builder *b, IRTemp base)
   return new_slot(b, base, IRExpr_RdTmp(base));
 }
 
-/* Appends to the last group when both can share a line, else begins a group. */
-static void group_access(builder *b, const lmt_access *access, UInt flags)
-{
-  lmt_group *last = b->block.group_count > 0 ? &b->groups[b->block.group_count - 1] : NULL;
-  if (last != NULL && last->slot == access->slot && !(flags & LMT_GROUP_GUARDED) &&
-      !(last->flags & LMT_GROUP_GUARDED)) {
-    const int64_t low = access->delta < last->delta ? access->delta : last->delta;
-    const int64_t end = (int64_t)access->delta + access->bytes, last_end = (int64_t)last->delta + last->span;
-    const int64_t high = end > last_end ? end : last_end;
-    if (high - low <= LINE_BYTES) {
-      last->delta = (int32_t)low;
-      last->span = (uint8_t)(high - low);
-      last->count++;
-      last->flags |= (uint8_t)flags;
-      return;
-    }
-  }
-  b->groups[b->block.group_count++] = (lmt_group){.delta = access->delta,
-                                                  .slot = access->slot,
-                                                  .first = (uint16_t)(b->block.access_count - 1),
-                                                  .count = 1,
-                                                  .span = access->bytes,
-                                                  .flags = (uint8_t)flags};
-}
-
-static void append_access(builder *b, UInt slot, int64_t delta, UInt bytes, Bool is_write, Bool is_guarded)
-{
-  lmt_access *access = &b->accesses[b->block.access_count++];
-  *access =
-    (lmt_access){.delta = (int32_t)delta, .slot = (uint16_t)slot, .bytes = (uint8_t)bytes, .is_write = is_write};
-  b->block.statics[is_write ? LMT_stores : LMT_loads]++;
-  b->block.statics[is_write ? LMT_store_bytes : LMT_load_bytes] += bytes;
-  group_access(b, access, (is_write ? LMT_GROUP_WRITES : 0u) | (is_guarded ? LMT_GROUP_GUARDED : 0u));
-}
-
 static UInt slot_of_address(builder *b, IRExpr *address, IRExpr *guard, int64_t *delta)
 {
   *delta = 0;
@@ -217,18 +181,27 @@ static UInt slot_of_address(builder *b, IRExpr *address, IRExpr *guard, int64_t 
 /* One access of the program, before the statement that does it. More than 64 bytes (saved vector state) are several. */
 static void trace_access(builder *b, IRExpr *address, UInt bytes, Bool is_write, IRExpr *guard)
 {
-  const UInt pieces = (bytes + LINE_BYTES - 1) / LINE_BYTES;
   if (bytes == 0)
     return;
-  if (b->block.access_count + pieces > ACCESSES_MAX || b->block.slot_count + 3 > LMT_BLOCK_WORDS) {
+  if (b->block.slot_count + 3 > LMT_BLOCK_WORDS) {
     tracer.dropped_accesses++;
     return;
   }
   int64_t delta;
   const UInt slot = slot_of_address(b, address, guard, &delta);
-  for (UInt done = 0; done < bytes; done += LINE_BYTES)
-    append_access(b, slot, delta + done, bytes - done < LINE_BYTES ? bytes - done : LINE_BYTES, is_write,
-                  guard != NULL);
+  for (UInt done = 0; done < bytes; done += LINE_BYTES) {
+    const lmt_access access = {.delta = (int32_t)(delta + done),
+                               .slot = (uint16_t)slot,
+                               .bytes = (uint8_t)(bytes - done < LINE_BYTES ? bytes - done : LINE_BYTES),
+                               .is_write = is_write != False,
+                               .is_guarded = guard != NULL};
+    if (!lmt_grouping_add(&b->grouping, &access)) {
+      tracer.dropped_accesses++;
+      return;
+    }
+    b->block.statics[is_write ? LMT_stores : LMT_loads]++;
+    b->block.statics[is_write ? LMT_store_bytes : LMT_load_bytes] += access.bytes;
+  }
 }
 
 /* Completes the record as it stands: header and end of the buffer. */
@@ -237,8 +210,8 @@ static void close_record(builder *b)
   b->block.has_flops = 0;
   for (UInt class = 0; class < LMT_LANES; class ++)
     b->block.has_flops |= b->block.flops[class] != 0;
-  b->block.groups = b->groups;
-  b->block.accesses = b->accesses;
+  b->block.group_count = lmt_grouping_close(&b->grouping);
+  b->block.groups = b->grouping.group;
   const lmt_block *kept = lmt_block_keep(&b->block);
   store_word(b, 0, word((Addr)kept));
   addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, word((Addr)&buffer_end), record_word(b, b->block.slot_count + 1u)));
@@ -356,6 +329,7 @@ static void start_builder(builder *b, IRSB *in)
   for (UInt temp = 0; temp < temps; temp++)
     b->values[temp] = (value){.base = temp};
   b->seen_count = 0;
+  lmt_grouping_start(&b->grouping, tracer.options.model.l1.ways, tracer.options.model.l1.sets);
   VG_(memset)(&b->block, 0, sizeof b->block);
   VG_(memset)(b->fused, 0, sizeof b->fused);
 }

@@ -55,13 +55,26 @@ static bench *make(lmt_geometry l1, lmt_geometry l2, lmt_geometry llc, bool stre
   return b;
 }
 
+enum { SLOTS_MAX = 32 };
+
+static void replay_accesses(bench *b, const lmt_access *accesses, size_t count, const uint64_t *slots,
+                            uint32_t slot_count)
+{
+  static lmt_grouping grouping;
+  uint64_t record[1 + SLOTS_MAX];
+  lmt_grouping_start(&grouping, b->model.options.l1.ways, b->model.options.l1.sets);
+  for (size_t i = 0; i < count; i++)
+    assert_true(lmt_grouping_add(&grouping, &accesses[i]));
+  const lmt_block block = {
+    .slot_count = slot_count, .group_count = lmt_grouping_close(&grouping), .groups = grouping.group};
+  record[0] = (uint64_t)(uintptr_t)&block;
+  memcpy(record + 1, slots, slot_count * sizeof *slots);
+  lmt_replay(&b->model, record, record + 1 + slot_count, &b->work);
+}
+
 static void touch_bytes(bench *b, uint64_t address, uint8_t bytes, bool is_write)
 {
-  const lmt_access access = {.bytes = bytes, .is_write = is_write};
-  const lmt_group group = {.count = 1, .span = bytes, .flags = is_write ? LMT_GROUP_WRITES : 0};
-  const lmt_block block = {.slot_count = 1, .group_count = 1, .access_count = 1, .groups = &group, .accesses = &access};
-  const uint64_t record[2] = {(uint64_t)(uintptr_t)&block, address};
-  lmt_replay(&b->model, record, record + 2, &b->work);
+  replay_accesses(b, &(lmt_access){.bytes = bytes, .is_write = is_write}, 1, &address, 1);
 }
 
 static void read_line(bench *b, uint64_t line)
@@ -178,37 +191,114 @@ static void a_crossing_access_counts_once(void **state)
   assert_int_equal(b->table.owners[page + 1].touched, 2);
 }
 
-/* Three neighbours as one group, at every offset in a line, against the same three as groups of their own. */
+static uint64_t next_random(uint64_t *state)
+{
+  *state ^= *state << 13;
+  *state ^= *state >> 7;
+  *state ^= *state << 17;
+  return *state;
+}
+
+static void assert_same_pages(bench *const b[2], uint32_t count)
+{
+  for (uint32_t page = lmt_page_id(&b[0]->table, BASE), last = page + count; page < last; page++) {
+    lmt_page_counts one = {0}, other = {0};
+    assert_int_equal(lmt_page_get(&b[0]->table, 0, page, &one), lmt_page_get(&b[1]->table, 0, page, &other));
+    assert_memory_equal(&one, &other, sizeof one);
+    assert_int_equal(b[0]->table.owners[page].touched, b[1]->table.owners[page].touched);
+  }
+}
+
+/* Three neighbours as one group, at every offset in a line, against the same three one after the other. */
 static void grouping_changes_nothing(void **state)
 {
   (void)state;
   static const lmt_access accesses[] = {
-    {.delta = -8, .bytes = 8}, {.delta = 0, .bytes = 8}, {.delta = 8, .bytes = 8, .is_write = 1}};
-  static const lmt_group whole = {.delta = -8, .count = 3, .span = 24, .flags = LMT_GROUP_WRITES};
-  static const lmt_group parts[] = {{.delta = -8, .first = 0, .count = 1, .span = 8},
-                                    {.delta = 0, .first = 1, .count = 1, .span = 8},
-                                    {.delta = 8, .first = 2, .count = 1, .span = 8, .flags = LMT_GROUP_WRITES}};
-  const lmt_block blocks[] = {
-    {.slot_count = 1, .group_count = 1, .access_count = 3, .groups = &whole, .accesses = accesses},
-    {.slot_count = 1, .group_count = 3, .access_count = 3, .groups = parts, .accesses = accesses}};
+    {.delta = -8, .bytes = 8}, {.delta = 0, .bytes = 8}, {.delta = 8, .bytes = 8, .is_write = true}};
   bench *b[2];
   for (int i = 0; i < 2; i++) {
     b[i] = make((lmt_geometry){2, 2}, (lmt_geometry){4, 2}, (lmt_geometry){8, 4}, true, true);
-    uint64_t at = 88172645463325252u;
+    uint64_t random = 88172645463325252u;
     for (int n = 0; n < 20000; n++) {
-      at ^= at << 13;
-      at ^= at >> 7;
-      at ^= at << 17;
-      const uint64_t record[2] = {(uint64_t)(uintptr_t)&blocks[i], BASE + 64 + at % 65536};
-      lmt_replay(&b[i]->model, record, record + 2, &b[i]->work);
+      const uint64_t address = BASE + 64 + next_random(&random) % 65536;
+      if (i == 0)
+        replay_accesses(b[i], accesses, 3, &address, 1);
+      for (int j = 0; i == 1 && j < 3; j++)
+        replay_accesses(b[i], &accesses[j], 1, &address, 1);
     }
   }
   assert_memory_equal(&b[0]->core.counts, &b[1]->core.counts, sizeof b[0]->core.counts);
-  for (uint32_t page = lmt_page_id(&b[0]->table, BASE), last = page + 17; page < last; page++) {
-    lmt_page_counts one = {0}, other = {0};
-    assert_int_equal(lmt_page_get(&b[0]->table, 0, page, &one), lmt_page_get(&b[1]->table, 0, page, &other));
-    assert_memory_equal(&one, &other, sizeof one);
+  assert_same_pages(b, 17);
+}
+
+/* Blocks of 30 accesses in any order to 24 lines that compete for two sets, in groups (b[0]) and one by one (b[1]).
+ * Either each line is a slot of its own, or all are one slot, so that groups lie across lines. */
+static void replay_blocks(bench *b[2], bool lines_are_slots)
+{
+  enum { ACCESSES = 30, LINES = 24 };
+  for (int i = 0; i < 2; i++) {
+    b[i] = make((lmt_geometry){2, 8}, (lmt_geometry){4, 8}, (lmt_geometry){16, 8}, true, true);
+    uint64_t random = 88172645463325252u;
+    for (int n = 0; n < 3000; n++) {
+      lmt_access accesses[ACCESSES];
+      uint64_t slots[LINES];
+      const uint64_t address = BASE + next_random(&random) % 256 * LINE;
+      for (uint64_t line = 0; line < LINES; line++)
+        slots[line] = address + (lines_are_slots ? line * LINE : 0);
+      for (int j = 0; j < ACCESSES; j++) {
+        const uint16_t line = (uint16_t)(next_random(&random) % LINES);
+        accesses[j] =
+          (lmt_access){.slot = lines_are_slots ? line : 0,
+                       .delta = (int32_t)(next_random(&random) % 8 * 8) + (lines_are_slots ? 0 : line * LINE),
+                       .bytes = 8,
+                       .is_write = next_random(&random) % 4 == 0};
+      }
+      if (i == 0)
+        replay_accesses(b[i], accesses, ACCESSES, slots, LINES);
+      for (int j = 0; i == 1 && j < ACCESSES; j++)
+        replay_accesses(b[i], &accesses[j], 1, slots, LINES);
+    }
   }
+  assert_true(b[1]->core.counts.l1_misses > 10000 && b[1]->core.counts.l1_writebacks > 1000);
+}
+
+static void windows_of_groups_change_nothing(void **state)
+{
+  (void)state;
+  bench *b[2];
+  replay_blocks(b, true);
+  assert_memory_equal(&b[0]->core.counts, &b[1]->core.counts, sizeof b[0]->core.counts);
+  assert_same_pages(b, 5);
+}
+
+/* The one liberty taken: both lines of a group that crosses count as used at its first access. */
+static void groups_across_lines_change_little(void **state)
+{
+  (void)state;
+  bench *b[2];
+  replay_blocks(b, false);
+  const double grouped = (double)b[0]->core.counts.l1_misses, single = (double)b[1]->core.counts.l1_misses;
+  assert_true(grouped > 0.999 * single && grouped < 1.001 * single);
+  lmt_page_counts one = {0}, other = {0};
+  const uint32_t page = lmt_page_id(&b[0]->table, BASE);
+  assert_true(lmt_page_get(&b[0]->table, 0, page, &one) && lmt_page_get(&b[1]->table, 0, page, &other));
+  assert_int_equal(one.accesses, other.accesses); /* accesses of pages are exact all the same */
+}
+
+/* a b a b ... on two arrays is two groups, whatever the length within a line; a b a ends with a in front: a third. */
+static void loops_make_few_groups(void **state)
+{
+  (void)state;
+  static lmt_grouping grouping;
+  lmt_grouping_start(&grouping, 8, 64);
+  for (int i = 0; i < 16; i++)
+    assert_true(
+      lmt_grouping_add(&grouping, &(lmt_access){.slot = (uint16_t)(i % 2), .delta = 8 * (i / 2), .bytes = 8}));
+  assert_int_equal(lmt_grouping_close(&grouping), 2);
+  assert_int_equal(grouping.group[0].count, 8);
+  assert_true(lmt_grouping_add(&grouping, &(lmt_access){.slot = 0, .bytes = 8}));
+  assert_int_equal(lmt_grouping_close(&grouping), 3);
+  assert_int_equal(grouping.group[2].count, 0);
 }
 
 /* The vector set against a list that is searched and moved step by step. */
@@ -228,10 +318,10 @@ static void a_set_is_a_list_in_order_of_use(void **state)
       way++; /* the last of 12 ways when it is not there */
     const bool is_there = (list[way] & LMT_LINE_MASK) == line;
     const uint32_t content = line | (is_there ? list[way] & LMT_DIRTY : 0) | (random >> 60 == 0 ? LMT_DIRTY : 0);
-    assert_int_equal(lmt_set_match(&set, line), is_there ? 1u << way : 0);
+    assert_int_equal(lmt_set_match(&set, line, LMT_WIDE), is_there ? 1u << way : 0);
     memmove(list + 1, list, way * sizeof *list);
     list[0] = content;
-    lmt_set_front(&set, way, content);
+    lmt_set_front(&set, way, content, LMT_WIDE);
     assert_memory_equal(set.way, list, sizeof list);
   }
 }
@@ -262,4 +352,6 @@ LMI_TEST_MAIN(cmocka_unit_test(least_recent_falls_out), cmocka_unit_test(dirty_l
               cmocka_unit_test(a_dirty_line_passes_a_level_that_lost_it), cmocka_unit_test(a_stream_runs_ahead),
               cmocka_unit_test(a_stream_stays_in_its_page), cmocka_unit_test(the_adjacent_line_may_be_useless),
               cmocka_unit_test(a_crossing_access_counts_once), cmocka_unit_test(grouping_changes_nothing),
-              cmocka_unit_test(a_set_is_a_list_in_order_of_use), cmocka_unit_test(objects_share_a_page))
+              cmocka_unit_test(windows_of_groups_change_nothing), cmocka_unit_test(groups_across_lines_change_little),
+              cmocka_unit_test(loops_make_few_groups), cmocka_unit_test(a_set_is_a_list_in_order_of_use),
+              cmocka_unit_test(objects_share_a_page))
