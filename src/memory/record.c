@@ -14,7 +14,10 @@
 #include "recorder.h"
 #include "trace_launch.h"
 
-enum { WAIT_MILLISECONDS = 20 };
+/* Between two looks at a program: often at first, when mappings and phases come thick; the rings hold more than half a
+ * second of samples at 1 kHz and wake us when they are half full. */
+enum { SHORT_WAIT_MS = 20, LONG_WAIT_MS = 100 };
+static const uint64_t SHORT_WAITS_NS = 1000000000;
 
 const lmi_source *const lmi_sources[] = {&lmi_source_perf, &lmi_source_clock, &lmi_source_fault, NULL};
 
@@ -264,7 +267,8 @@ static int follow(lmi_recorder *recorder, lamina_status *status)
 {
   int wait_status = 0;
   while (!lmi_launch_has_ended(&recorder->launch, &wait_status)) {
-    lmi_launch_wait(&recorder->launch, recorder->events, WAIT_MILLISECONDS);
+    const bool is_young = lmi_monotonic_ns() - recorder->started_ns < SHORT_WAITS_NS;
+    lmi_launch_wait(&recorder->launch, recorder->events, is_young ? SHORT_WAIT_MS : LONG_WAIT_MS);
     lmi_launch_forward_signals(&recorder->launch);
     if (*status != LAMINA_OK)
       continue;
