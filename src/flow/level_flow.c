@@ -156,7 +156,7 @@ static lamina_status make_flow(lmi_level_flow *flow, const lamina_solver_options
 {
   lamina_context *ctx = flow->base.ctx;
   const int partitions = options->partitions > 0 ? options->partitions : 1;
-  const lmi_velocities velocities = {flow->base.lattice->velocities, flow->base.lattice->c};
+  const lmi_velocities velocities = {flow->base.lattice->velocities, flow->base.lattice->c, flow->base.lattice->weight};
   LMI_TRY(lmi_level_refine(ctx, options, &flow->levels));
   flow->base.step_stride = 1 << (flow->levels.count - 1);
   LMI_TRY(open_device(flow, options));
@@ -267,6 +267,7 @@ static void find_info(const lmi_flow *base, lamina_solver_info *info)
     const lmi_level_blocks *blocks = &flow->blocks[level];
     const lmi_level_link_set *set = &flow->links.level[level];
     info->cells += flow->levels.level[level].leaf_count;
+    info->updates_per_step += (double)flow->levels.level[level].leaf_count / (double)(INT64_C(1) << level);
     info->blocks += blocks->count;
     info->bytes += 2 * buffer_bytes(base, blocks->count);
     info->table_bytes += (uint64_t)blocks->count * (sizeof *blocks->neighbour + sizeof(uint64_t) + sizeof(int64_t)) +

@@ -22,6 +22,7 @@ typedef struct builder {
   int16_t slots[WEIGHT_SLOTS]; /* of weights, by hash: number + 1 */
   sum_term sum[MAX_TERMS];
   int sum_count;
+  double wall_mass[6][3]; /* by face, what a unit of its velocity along an axis adds in a step of the coarsest level */
   size_t link_room, term_room, aside_room;
 } builder;
 
@@ -76,14 +77,15 @@ static int crossed_wall(const builder *b, int level, const int64_t at[3], const 
   return crossed == 1 ? wall : -1;
 }
 
-/* The wall whose motion adds to f_q of a cell; -1: none. It does where it also adds to the population of the opposite
- * velocity along the wall: then what it adds to a cell sums to zero, and mass is kept wherever a wall passes through
- * several levels. Beside another wall it counts as at rest. */
+/* The wall whose motion adds to f_q of a cell; -1: none. With whole walls only where it also adds to the population of
+ * the opposite velocity along the wall, so that the cell gets no mass. */
 static int wall_of(const builder *b, int level, const int64_t at[3], int q)
 {
   const int8_t *given = b->velocities->c[q];
   int c[3] = {given[0], given[1], given[2]};
   const int wall = crossed_wall(b, level, at, c);
+  if (!b->links->whole_walls)
+    return wall;
   for (int a = 0; a < 3; a++)
     c[a] = a == wall / 2 ? c[a] : -c[a];
   return wall >= 0 && crossed_wall(b, level, at, c) == wall ? wall : -1;
@@ -114,6 +116,13 @@ static void add_wall(builder *b, int level, const int64_t at[3], int q, double w
   const int wall = wall_of(b, level, at, q);
   if (wall >= 0)
     add_term(b, LMK_FROM_WALL, wall, q, weight);
+}
+
+/* To a packet, or to what bounces of a population. */
+static void add_part_of_wall(builder *b, int level, const int64_t at[3], int q, double weight)
+{
+  if (!b->links->whole_walls)
+    add_wall(b, level, at, q, weight);
 }
 
 /* When, in halves of the coarse step, the packet of direction q at a place of `level` enters a cell of that level: 1,
@@ -201,6 +210,7 @@ static lamina_status add_exploded(builder *b, int level, const int64_t y[3], int
     add_term(b, LMK_FROM_ASIDE, (int32_t)(entry / b->velocities->count), (int)(entry % b->velocities->count), 1.0);
   } else if (place == LMI_PLACE_OUTSIDE) {
     add_packet(b, LMK_FROM_COARSE, level, y, opposite(b, q), 2, 1.0);
+    add_part_of_wall(b, level, y, q, 1.0);
   } else {
     add_packet(b, LMK_FROM_COARSE, level, z, q, 2, 1.0);
   }
@@ -225,6 +235,7 @@ static bool add_from_fine(builder *b, int fine, const int64_t sub[3], int q, dou
     if (lmi_levels_place(b->levels, fine, start) != LMI_PLACE_LEAF)
       return false;
     add_cell(b, LMK_FROM_OLD, fine, start, o, weight);
+    add_part_of_wall(b, fine, sub, q, weight);
     return true;
   }
   step_back(b, q, middle, start);
@@ -246,6 +257,8 @@ static void add_remaining(builder *b, int level, const int64_t at[3], int q, uin
       continue;
     sub_cell(b, bounces ? at : from, s, sub);
     add_packet(b, LMK_FROM_OWN, level - 1, sub, bounces ? opposite(b, q) : q, 0, weight);
+    if (bounces)
+      add_part_of_wall(b, level, at, q, weight);
   }
 }
 
@@ -261,7 +274,8 @@ static void add_coalesced(builder *b, int level, const int64_t at[3], int q)
   }
   if (remaining != 0)
     add_remaining(b, level, at, q, remaining, weight);
-  add_wall(b, level, at, q, 1.0);
+  if (b->links->whole_walls)
+    add_wall(b, level, at, q, 1.0);
 }
 
 /* The volumetric scheme: the mean, over both halves, of the fine cells that face the coarse one. */
@@ -379,8 +393,27 @@ static lamina_status number_weight(builder *b, double weight, uint16_t *number)
   return LAMINA_OK;
 }
 
+static void count_wall_mass(builder *b, int level, const sum_term *term)
+{
+  const int top = b->levels->count - 1;
+  const double volume = pow(sub_cells(b), level), steps = level == top ? 1.0 : pow(2.0, top - 1 - level);
+  for (int a = 0; a < 3; a++)
+    b->wall_mass[term->cell][a] +=
+      volume * steps * term->weight * b->velocities->weight[term->q] * b->velocities->c[term->q][a];
+}
+
+/* Does a wall that moves in its own plane add mass? */
+static bool walls_add_mass(const builder *b)
+{
+  for (int face = 0; face < 6; face++)
+    for (int a = 0; a < 3; a++)
+      if (a != face / 2 && fabs(b->wall_mass[face][a]) > 1e-9)
+        return true;
+  return false;
+}
+
 /* Appends b->sum as the link of (bit, q), without terms that cancelled. */
-static lamina_status emit_link(builder *b, lmi_link_list *list, int q, int bit)
+static lamina_status emit_link(builder *b, int level, lmi_link_list *list, int q, int bit)
 {
   void *memory = list->links;
   LMI_TRY(grow(b->ctx, &memory, sizeof *list->links, (size_t)list->link_count, &b->link_room));
@@ -395,6 +428,8 @@ static lamina_status emit_link(builder *b, lmi_link_list *list, int q, int bit)
     LMI_TRY(grow(b->ctx, &memory, sizeof *list->terms, (size_t)list->term_count, &b->term_room));
     list->terms = memory;
     lmk_term *made = &list->terms[list->term_count++];
+    if (term->from == LMK_FROM_WALL)
+      count_wall_mass(b, level, term);
     *made = (lmk_term){.cell = term->cell, .q = (uint8_t)term->q, .from = (uint8_t)term->from};
     LMI_TRY(number_weight(b, term->weight, &made->weight));
     link->count++;
@@ -417,7 +452,7 @@ static lamina_status list_block(builder *b, int level, int64_t block, int half, 
     for (int q = 0; q < b->velocities->count; q++) {
       LMI_TRY(find_terms(b, level, at, ring, q, half));
       if (b->sum_count > 0)
-        LMI_TRY(emit_link(b, list, q, bit));
+        LMI_TRY(emit_link(b, level, list, q, bit));
     }
   }
   return LAMINA_OK;
@@ -442,6 +477,29 @@ static lamina_status list_level(builder *b, int level, int half)
   return LAMINA_OK;
 }
 
+static void free_lists(lamina_context *ctx, lmi_level_links *links)
+{
+  for (int level = 0; level < LMI_MAX_LEVELS; level++) {
+    lmi_level_link_set *set = &links->level[level];
+    for (int half = 0; half < 2; half++) {
+      lmi_free(ctx, set->half[half].first);
+      lmi_free(ctx, set->half[half].links);
+      lmi_free(ctx, set->half[half].terms);
+    }
+    lmi_free(ctx, set->aside);
+    *set = (lmi_level_link_set){0};
+  }
+}
+
+static lamina_status list_all(builder *b)
+{
+  memset(b->wall_mass, 0, sizeof b->wall_mass);
+  for (int level = 0; level < b->levels->count; level++)
+    for (int half = 0; half < (level == b->levels->count - 1 ? 1 : 2); half++)
+      LMI_TRY(list_level(b, level, half));
+  return LAMINA_OK;
+}
+
 lamina_status lmi_level_links_create(lamina_context *ctx, const lmi_levels *levels, const lmi_level_blocks *blocks,
                                      const lmi_velocities *velocities, lmi_level_scheme scheme, lmi_level_links *links)
 {
@@ -452,9 +510,12 @@ lamina_status lmi_level_links_create(lamina_context *ctx, const lmi_levels *leve
   *b = (builder){
     .ctx = ctx, .levels = levels, .blocks = blocks, .velocities = velocities, .scheme = scheme, .links = links};
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, MAX_WEIGHTS, &links->weights), cleanup);
-  for (int level = 0; level < levels->count; level++)
-    for (int half = 0; half < (level == levels->count - 1 ? 1 : 2); half++)
-      LMI_TRY_GOTO(status, list_level(b, level, half), cleanup);
+  LMI_TRY_GOTO(status, list_all(b), cleanup);
+  if (walls_add_mass(b)) {
+    free_lists(ctx, links);
+    links->whole_walls = true;
+    LMI_TRY_GOTO(status, list_all(b), cleanup);
+  }
 
 cleanup:
   lmi_free(ctx, b);
@@ -465,15 +526,7 @@ cleanup:
 
 void lmi_level_links_free(lamina_context *ctx, lmi_level_links *links)
 {
-  for (int level = 0; level < LMI_MAX_LEVELS; level++) {
-    lmi_level_link_set *set = &links->level[level];
-    for (int half = 0; half < 2; half++) {
-      lmi_free(ctx, set->half[half].first);
-      lmi_free(ctx, set->half[half].links);
-      lmi_free(ctx, set->half[half].terms);
-    }
-    lmi_free(ctx, set->aside);
-  }
+  free_lists(ctx, links);
   lmi_free(ctx, links->weights);
   *links = (lmi_level_links){0};
 }

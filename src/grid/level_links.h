@@ -9,8 +9,10 @@
  * coarse cell keeps the packets that met no fine cell, as bouncing on its own level does: reversing a path in time shows
  * that as many of its packets come from fine cells as go to them.
  *
- * A moving wall adds to the coarse population as it does away from jumps, and nothing to single packets: as much
- * momentum in all, and no mass.
+ * A moving wall gives momentum to every packet that bounces from it, once: flow that moves with the wall stays as it is.
+ * What that adds to the mass sums to zero, unless a jump runs into an edge between two walls. Then `whole_walls` is
+ * chosen: a wall adds to whole coarse populations only, in pairs that sum to zero in each cell. Mass is kept again, and
+ * the error of a moving wall at a jump is of first order in the cell size.
  *
  * Packets of one population differ by a slope g of f*_q in the coarse cell, central where it can be, and by h c.g in
  * time: they count as older or newer by a quarter of the coarse step than they are. Both sum to zero over the packets of
@@ -35,6 +37,7 @@ typedef enum lmi_level_scheme { LMI_LEVEL_PACKETS, LMI_LEVEL_VOLUMETRIC, LMI_LEV
 typedef struct lmi_velocities {
   int count;
   const int8_t (*c)[4];
+  const double *weight;
 } lmi_velocities;
 
 /* The links of a level in one half of the coarser level's step. */
@@ -55,6 +58,7 @@ typedef struct lmi_level_links {
   lmi_level_link_set level[LMI_MAX_LEVELS];
   double *weights;
   int32_t weight_count;
+  bool whole_walls;
 } lmi_level_links;
 
 /* Errors: ARGUMENT (too many links for their counters), MEMORY. */

@@ -9,7 +9,7 @@
 
 /* What travels on a level's cells between the steps of that level. */
 typedef struct packet {
-  double value;
+  double value, start; /* with and without what walls gave on the way */
   lamina_index origin; /* coarse cell it left, -1: it left a fine cell */
   int origin_q;
   int exists;
@@ -28,6 +28,7 @@ typedef struct level {
 struct naive_levels {
   lamina_solver_options options;
   int count, q, sub_cells;
+  bool whole_walls;
   level levels[LAMINA_MAX_LEVELS];
 };
 
@@ -73,7 +74,8 @@ static int walls_met(const naive_levels *s, const level *l, const lamina_index a
 }
 
 /* One step along q. Returns 0 when a wall is met: then `at` stays, and *add is what the wall gives to the reversed
- * population of a whole cell: nothing if it, or the opposite along the wall, meets another wall too. */
+ * population of a whole cell: nothing if it meets another wall too; with whole walls, nor if the opposite along the wall
+ * does. */
 static int move(const naive_levels *s, const level *l, lamina_index at[3], int q, double *add)
 {
   const int *c = naive_velocity(l->physics, q);
@@ -88,7 +90,7 @@ static int move(const naive_levels *s, const level *l, lamina_index at[3], int q
   int mirrored[3] = {-c[0], -c[1], -c[2]};
   mirrored[wall / 2] = c[wall / 2];
   const lamina_real3 u = s->options.faces[wall].velocity;
-  if (walls == 1 && walls_met(s, l, at, mirrored, &same, other) == 1)
+  if (walls == 1 && (!s->whole_walls || walls_met(s, l, at, mirrored, &same, other) == 1))
     *add = -6 * naive_weight(l->physics, q) * (c[0] * u.x + c[1] * u.y + c[2] * u.z);
   return 0;
 }
@@ -193,7 +195,7 @@ static void split(naive_levels *s, int number)
         for (int a = 0; a < 3; a++)
           value += slopes[a] * (h * naive_velocity(coarse->physics, q)[a] +
                                 (is_divided(s, a) ? (place[a] % 2 ? 0.25 : -0.25) : 0));
-        fine->packets[index_of(fine, place) * 27 + (size_t)q] = (packet){value, (lamina_index)i, q, 1};
+        fine->packets[index_of(fine, place) * 27 + (size_t)q] = (packet){value, value, (lamina_index)i, q, 1};
       }
     }
   }
@@ -217,6 +219,7 @@ static void move_packets(naive_levels *s, int number)
       place_of(l, i, at);
       if (!move(s, l, at, q, &add))
         along = naive_opposite(l->physics, q);
+      p.value += s->whole_walls ? 0 : add;
       const size_t to = index_of(l, at) * 27 + (size_t)along;
       if (l->owner[index_of(l, at)] == number)
         l->arrived[to] = p.value;
@@ -226,7 +229,7 @@ static void move_packets(naive_levels *s, int number)
 }
 
 /* f_q of a coarse leaf from the packets that lie in it. Those that left a coarse cell towards a wall and met nothing
- * fine count as bounced there, whatever place they reached. A moving wall adds to the population as a whole. */
+ * fine count as bounced there, whatever place they reached; a moving wall adds once. */
 static void collect(const naive_levels *s, int number, double *sums)
 {
   const level *coarse = &s->levels[number], *fine = &s->levels[number - 1];
@@ -241,17 +244,20 @@ static void collect(const naive_levels *s, int number, double *sums)
       for (int a = 0; a < 3; a++)
         at[a] /= is_divided(s, a) ? 2 : 1;
       size_t to = index_of(coarse, at) * 27 + (size_t)q;
+      double value = p->value;
       if (p->origin >= 0) {
         lamina_index origin[3];
         double add;
         place_of(coarse, (size_t)p->origin, origin);
-        if (!move(s, coarse, origin, p->origin_q, &add))
+        if (!move(s, coarse, origin, p->origin_q, &add)) {
           to = (size_t)p->origin * 27 + (size_t)naive_opposite(coarse->physics, p->origin_q);
+          value = p->start + (s->whole_walls ? 0 : add);
+        }
       }
-      sums[to] += p->value / s->sub_cells;
+      sums[to] += value / s->sub_cells;
     }
   for (size_t i = 0; i < cells_of(coarse); i++)
-    for (int q = 0; q < s->q; q++) {
+    for (int q = 0; q < s->q && s->whole_walls; q++) {
       lamina_index at[3];
       double add;
       place_of(coarse, i, at);
@@ -277,7 +283,7 @@ static void halves(naive_levels *s, int number)
         double add;
         place_of(fine, i, at);
         if (move(s, fine, at, q, &add) && fine->owner[index_of(fine, at)] > number - 1)
-          fine->moved[index_of(fine, at) * 27 + (size_t)q] = (packet){fine->f[i * 27 + (size_t)q], -1, 0, 1};
+          fine->moved[index_of(fine, at) * 27 + (size_t)q] = (packet){fine->f[i * 27 + (size_t)q], 0, -1, 0, 1};
       }
     step(s, number - 1);
     packet *swap = fine->packets;
@@ -377,12 +383,14 @@ static void make_level(naive_levels *s, int number, naive_level_function *functi
   }
 }
 
-naive_levels *naive_levels_create(const lamina_solver_options *options, naive_level_function *function,
-                                  void *level_user, lamina_initial_function *initial, void *user)
+naive_levels *naive_levels_create(const lamina_solver_options *options, bool whole_walls,
+                                  naive_level_function *function, void *level_user, lamina_initial_function *initial,
+                                  void *user)
 {
   naive_levels *s = calloc(1, sizeof *s);
   s->options = *options;
   s->count = options->levels;
+  s->whole_walls = whole_walls;
   s->sub_cells = options->lattice == LAMINA_D2Q9 ? 4 : 8;
   for (int number = 0; number < s->count; number++)
     make_level(s, number, function, level_user, initial, user);

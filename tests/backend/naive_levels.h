@@ -15,9 +15,9 @@ typedef struct naive_levels naive_levels;
 /* The level of the leaf that covers a place of the box, in finest cells; x, y, z of the box. */
 typedef int naive_level_function(void *user, lamina_index x, lamina_index y, lamina_index z);
 
-/* options->levels levels; collisions as naive_flow.h has them. */
-naive_levels *naive_levels_create(const lamina_solver_options *options, naive_level_function *level, void *level_user,
-                                  lamina_initial_function *initial, void *user);
+/* options->levels levels; collisions as naive_flow.h has them. whole_walls: a moving wall gives nothing to packets. */
+naive_levels *naive_levels_create(const lamina_solver_options *options, bool whole_walls, naive_level_function *level,
+                                  void *level_user, lamina_initial_function *initial, void *user);
 /* One step of the coarsest level. */
 void naive_levels_step(naive_levels *stack);
 /* density, then velocity, of the leaf that covers a finest cell */

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "flow/level_flow.h"
+#include "flow/solver_internal.h"
 #include "flow_setup.h"
 #include "naive_levels.h"
 #include "unit/level_setup.h"
@@ -85,6 +87,11 @@ static int level_at(void *user, lamina_index x, lamina_index y, lamina_index z)
   return level;
 }
 
+static bool has_whole_walls(const lamina_solver *solver)
+{
+  return ((const lmi_level_flow *)solver->flow)->links.whole_walls;
+}
+
 static double largest_difference(const lamina_solver *solver, const naive_levels *naive, lamina_int3 n)
 {
   const size_t cells = (size_t)(n.x * n.y * n.z);
@@ -111,7 +118,7 @@ static void compare(setting *s, double bound)
   lamina_context *ctx = context_of(1);
   int dimension = lamina_lattice_dimension(s->options.lattice);
   lamina_solver *solver = solver_of(ctx, &s->options, random_start, &dimension);
-  naive_levels *naive = naive_levels_create(&s->options, level_at, solver, random_start, &dimension);
+  naive_levels *naive = naive_levels_create(&s->options, has_whole_walls(solver), level_at, solver, random_start, &dimension);
   for (int chunk = 0; chunk < 3; chunk++) {
     const double difference = largest_difference(solver, naive, s->options.cells);
     if (!(difference <= bound))

@@ -65,7 +65,7 @@ static void make_stack(const setting *s, lmi_level_scheme scheme, stack *made)
     fail_msg("%s", lamina_error_message(made->ctx));
   for (int l = 0; l < s->count; l++)
     assert_int_equal(lmi_level_blocks_create(made->ctx, &made->levels, l, s->partitions, &made->blocks[l]), LAMINA_OK);
-  const lmi_velocities velocities = {made->lattice->velocities, made->lattice->c};
+  const lmi_velocities velocities = {made->lattice->velocities, made->lattice->c, made->lattice->weight};
   assert_int_equal(
     lmi_level_links_create(made->ctx, &made->levels, made->blocks, &velocities, scheme, &made->links), LAMINA_OK);
 }
