@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <lamina/geometry.h>
 #include <lamina/solver.h>
 
 #ifdef __cplusplus
@@ -65,6 +66,13 @@ LAMINA_API const lamina_units *lamina_case_units(const lamina_case *flow);
 
 /* Steps the run will take at most. */
 LAMINA_API lamina_index lamina_case_steps(const lamina_case *flow);
+
+/* The bodies of the case, in cells and numbered in its order; NULL without any. Lives as long as the case. */
+LAMINA_API const lamina_geometry *lamina_case_geometry(const lamina_case *flow);
+
+/* Solid cells of a body (numbered from 1); -1 where there is no such body, or where so many cells are not counted
+ * before the run. */
+LAMINA_API lamina_index lamina_case_body_cells(const lamina_case *flow, int body);
 
 /* What may spoil the run though it is allowed: each one sentence with the number to change. */
 LAMINA_API size_t lamina_case_warning_count(const lamina_case *flow);

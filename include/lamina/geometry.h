@@ -42,12 +42,12 @@ LAMINA_API void lamina_geometry_destroy(lamina_geometry *geometry);
 
 /* Where the points of a body go: scaled about their own origin, then turned by `rotate` degrees about x, then about y,
  * then about z, then moved by `at`. Multiples of 90 degrees are exact. */
-typedef struct lamina_placement {
+typedef struct lamina_pose {
   double scale; /* > 0 */
   lamina_real3 rotate, at;
-} lamina_placement;
+} lamina_pose;
 
-LAMINA_API lamina_placement lamina_placement_default(void); /* scale 1, nothing turned or moved */
+LAMINA_API lamina_pose lamina_pose_default(void); /* scale 1, nothing turned or moved */
 
 /* A cylinder along the line from `from` to `to`; is_endless: without caps, on through the whole box. */
 typedef struct lamina_cylinder {
@@ -72,16 +72,16 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_geometry_add_sphere(lamina_geom
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_geometry_add_cylinder(lamina_geometry *geometry,
                                                                        const lamina_cylinder *cylinder, int *body);
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_geometry_add_box(lamina_geometry *geometry, lamina_real3 low,
-                                                                  lamina_real3 high, const lamina_placement *placement,
+                                                                  lamina_real3 high, const lamina_pose *placement,
                                                                   int *body);
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_geometry_add_mesh(lamina_geometry *geometry, const lamina_mesh *mesh,
-                                                                   const lamina_placement *placement, int *body);
+                                                                   const lamina_pose *placement, int *body);
 
-/* Reads an STL file of any dialect and adds it. `repair`: close holes and drop stray triangles first (needs admesh,
- * else UNAVAILABLE). Errors: FILE, CASE (what is wrong with the file, and where), those of add_mesh. */
+/* Reads an STL file of any dialect and adds it, named after the file. `repair`: close holes and drop stray triangles
+ * first (needs admesh, else UNAVAILABLE). Errors: FILE, CASE (what is wrong with the file, and where), those of
+ * add_mesh. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_geometry_add_stl(lamina_geometry *geometry, const char *path,
-                                                                  const lamina_placement *placement, bool repair,
-                                                                  int *body);
+                                                                  const lamina_pose *placement, bool repair, int *body);
 
 /* Calls the body so in messages and results, instead of "body 2". Copied. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_geometry_name_body(lamina_geometry *geometry, int body,
@@ -103,7 +103,8 @@ typedef enum lamina_body_kind {
   LAMINA_BODY_MESH
 } lamina_body_kind;
 
-/* Of the body itself, not of its cells. Not finite for an endless cylinder: volume, surface, bounds along its axis. */
+/* Of the body itself, not of its cells. Not finite for an endless cylinder: volume, surface, bounds along its axis. The
+ * volume of a mesh whose triangles do not agree on their orientation is nan, and its centre that of its bounds. */
 typedef struct lamina_body_info {
   lamina_body_kind kind;
   const char *name; /* lives as long as the geometry */

@@ -8,6 +8,7 @@
 #include <lamina/case.h>
 #include <lamina/context.h>
 #include <lamina/features.h>
+#include <lamina/geometry.h>
 #include <lamina/grid.h>
 #include <lamina/host.h>
 #include <lamina/inject.h>

@@ -47,19 +47,54 @@ static json_t *warnings_json(const lamina_case *flow, const lamina_plan *plan)
   return list;
 }
 
+/* What is known of each body; sizes in metres. */
+static json_t *bodies_json(const lamina_case *flow)
+{
+  json_t *list = json_array();
+  const lamina_geometry *geometry = lamina_case_geometry(flow);
+  const double h = lamina_case_units(flow)->cell_size;
+  lamina_body_info info;
+  for (int body = 1; lamina_geometry_get_body(geometry, body, &info); body++) {
+    const lamina_index cells = lamina_case_body_cells(flow, body);
+    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o}", "name", info.name, "solid_cells",
+                                          cells >= 0 ? json_integer((json_int_t)cells) : json_null(), "volume_m3",
+                                          lmi_json_number(info.volume * h * h * h), "surface_m2",
+                                          lmi_json_number(info.surface * h * h)));
+  }
+  return list;
+}
+
+static void print_bodies(const lamina_case *flow)
+{
+  const lamina_geometry *geometry = lamina_case_geometry(flow);
+  const lamina_int3 n = lamina_case_solver_options(flow)->cells;
+  lamina_index fluid = n.x * n.y * n.z;
+  lamina_body_info info;
+  for (int body = 1; lamina_geometry_get_body(geometry, body, &info); body++) {
+    const lamina_index cells = lamina_case_body_cells(flow, body);
+    if (cells < 0)
+      printf("  %s: its cells are counted in the run\n", info.name);
+    else
+      printf("  %s: %lld solid cells\n", info.name, (long long)cells);
+    fluid -= cells > 0 ? cells : 0;
+  }
+  if (lamina_case_body_cells(flow, 1) >= 0)
+    printf("  %lld cells are fluid\n", (long long)fluid);
+}
+
 static json_t *plan_json(const lamina_case *flow, const lamina_plan *plan)
 {
   const lamina_units *u = lamina_case_units(flow);
   json_t *group = json_pack("{s:s, s:I, s:I, s:n, s:s}", "name", "all", "cells", (json_int_t)plan->cells, "bytes",
                             (json_int_t)plan->solver_bytes, "tier", "tier_reason", "placed by the system");
-  return json_pack("{s:[I], s:I, s:[o], s:I, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
+  return json_pack("{s:[I], s:I, s:[o], s:I, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
                    "cells_per_level", (json_int_t)plan->cells, "steps", (json_int_t)plan->steps, "groups", group,
                    "total_bytes", (json_int_t)plan->total_bytes, "available_bytes",
                    plan->available_bytes > 0 ? json_integer((json_int_t)plan->available_bytes) : json_null(),
                    "messages", messages_json(plan), "predicted", predicted_json(plan), "warnings",
-                   warnings_json(flow, plan), "units", "cell_size_m", u->cell_size, "time_step_s", u->time_step,
-                   "reynolds", u->reynolds, "tau", u->tau, "mach", u->mach, "lattice_speed", u->lattice_speed,
-                   "cell_reynolds", u->cell_reynolds);
+                   warnings_json(flow, plan), "bodies", bodies_json(flow), "units", "cell_size_m", u->cell_size,
+                   "time_step_s", u->time_step, "reynolds", u->reynolds, "tau", u->tau, "mach", u->mach,
+                   "lattice_speed", u->lattice_speed, "cell_reynolds", u->cell_reynolds);
 }
 
 static void print_plan(const lamina_case *flow, const lamina_plan *plan)
@@ -67,6 +102,7 @@ static void print_plan(const lamina_case *flow, const lamina_plan *plan)
   char solver[32], total[32], available[32], duration[32];
   lmi_print_units(stdout, flow);
   printf("  %lld cells, %lld steps\n", (long long)plan->cells, (long long)plan->steps);
+  print_bodies(flow);
   printf("  memory %s for the cells, %s in all", lmi_format_bytes((double)plan->solver_bytes, solver),
          lmi_format_bytes((double)plan->total_bytes, total));
   if (plan->available_bytes > 0)

@@ -9,6 +9,7 @@
   X(plan)                   \
   X(bench)                  \
   X(render)                 \
+  X(voxelize)               \
   X(doctor)                 \
   X(machine)                \
   X(record)                 \

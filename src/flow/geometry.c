@@ -44,9 +44,9 @@ void lmi_centres_range(const lmi_centres *centres, int axis, int64_t low, int64_
 
 /* ---- placement ---- */
 
-lamina_placement lamina_placement_default(void)
+lamina_pose lamina_pose_default(void)
 {
-  return (lamina_placement){.scale = 1.0};
+  return (lamina_pose){.scale = 1.0};
 }
 
 /* Exact at quarter turns. */
@@ -65,9 +65,9 @@ static void turn(double degrees, double *cosine, double *sine)
   *sine = sin(rest * PI / 180.0);
 }
 
-lmi_transform lmi_transform_make(const lamina_placement *placement)
+lmi_transform lmi_transform_make(const lamina_pose *placement)
 {
-  const lamina_placement stand = placement != NULL ? *placement : lamina_placement_default();
+  const lamina_pose stand = placement != NULL ? *placement : lamina_pose_default();
   double cx, sx, cy, sy, cz, sz;
   turn(stand.rotate.x, &cx, &sx);
   turn(stand.rotate.y, &cy, &sy);
@@ -84,6 +84,15 @@ void lmi_transform_apply(const lmi_transform *transform, const double from[3], d
   for (int a = 0; a < 3; a++) {
     const double *row = transform->matrix[a];
     to[a] = transform->scale * (row[0] * from[0] + row[1] * from[1] + row[2] * from[2]) + transform->move[a];
+  }
+}
+
+void lmi_mesh_place(double *vertices, size_t vertex_count, const lamina_pose *placement)
+{
+  const lmi_transform transform = lmi_transform_make(placement);
+  for (size_t i = 0; i < vertex_count; i++) {
+    const double from[3] = {vertices[3 * i], vertices[3 * i + 1], vertices[3 * i + 2]};
+    lmi_transform_apply(&transform, from, &vertices[3 * i]);
   }
 }
 
@@ -299,7 +308,7 @@ lamina_status lamina_geometry_add_cylinder(lamina_geometry *geometry, const lami
 /* ---- boxes ---- */
 
 static lamina_status add_turned_box(lamina_geometry *geometry, const double low[3], const double high[3],
-                                    const lamina_placement *placement, int *number)
+                                    const lamina_pose *placement, int *number)
 {
   static const uint32_t TRIANGLES[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
                                             {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
@@ -317,7 +326,7 @@ static bool is_quarter(double degrees)
 }
 
 lamina_status lamina_geometry_add_box(lamina_geometry *geometry, lamina_real3 low, lamina_real3 high,
-                                      const lamina_placement *placement, int *number)
+                                      const lamina_pose *placement, int *number)
 {
   lamina_context *ctx = geometry->ctx;
   const double lows[3] = {low.x, low.y, low.z}, highs[3] = {high.x, high.y, high.z};

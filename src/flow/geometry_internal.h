@@ -4,7 +4,7 @@
 #ifndef LMI_GEOMETRY_INTERNAL_H
 #define LMI_GEOMETRY_INTERNAL_H
 
-#include "geometry.h"
+#include "voxels.h"
 
 enum { LMI_FIXED_BITS = 22 };
 #define LMI_FIXED_ONE ((int64_t)1 << LMI_FIXED_BITS)
@@ -85,7 +85,7 @@ typedef struct lmi_transform {
   double scale, matrix[3][3], move[3];
 } lmi_transform;
 
-lmi_transform lmi_transform_make(const lamina_placement *placement);
+lmi_transform lmi_transform_make(const lamina_pose *placement);
 void lmi_transform_apply(const lmi_transform *transform, const double from[3], double to[3]);
 
 /* Sorts the triangles of a body along a curve and builds the boxes over them. */

@@ -6,7 +6,7 @@
 
 #include "geometry_internal.h"
 
-static lamina_status check_mesh(lamina_context *ctx, const lamina_mesh *mesh, const lamina_placement *placement)
+static lamina_status check_mesh(lamina_context *ctx, const lamina_mesh *mesh, const lamina_pose *placement)
 {
   LMI_REQUIRE(ctx, mesh->triangle_count > 0, LAMINA_ERROR_ARGUMENT, "a mesh without triangles");
   LMI_REQUIRE(ctx, mesh->triangle_count < UINT32_MAX / 8 && mesh->vertex_count < UINT32_MAX, LAMINA_ERROR_ARGUMENT,
@@ -121,10 +121,13 @@ static void measure(lmi_body *body)
   info->low = (lamina_real3){lmi_from_fixed(b->low[0]), lmi_from_fixed(b->low[1]), lmi_from_fixed(b->low[2])};
   info->high = (lamina_real3){lmi_from_fixed(b->high[0]), lmi_from_fixed(b->high[1]), lmi_from_fixed(b->high[2])};
   info->is_inward = info->is_oriented && volume < 0;
-  info->volume = fabs(volume);
+  info->volume = info->is_oriented ? fabs(volume) : (double)NAN;
   info->surface = surface;
-  const double c = volume != 0.0 ? 1.0 / volume : 0.0;
+  const double c = 1.0 / volume;
   info->centre = (lamina_real3){info->low.x + c * moment[0], info->low.y + c * moment[1], info->low.z + c * moment[2]};
+  if (!info->is_oriented || volume == 0.0)
+    info->centre = (lamina_real3){0.5 * (info->low.x + info->high.x), 0.5 * (info->low.y + info->high.y),
+                                  0.5 * (info->low.z + info->high.z)};
   info->motion.centre = info->centre;
 }
 
@@ -180,7 +183,7 @@ static lamina_status require_closed(lamina_context *ctx, lmi_body *body)
   return status;
 }
 
-static lamina_status fill_mesh(lamina_context *ctx, const lamina_mesh *mesh, const lamina_placement *placement,
+static lamina_status fill_mesh(lamina_context *ctx, const lamina_mesh *mesh, const lamina_pose *placement,
                                lmi_body *body)
 {
   const lmi_transform transform = lmi_transform_make(placement);
@@ -197,8 +200,8 @@ static lamina_status fill_mesh(lamina_context *ctx, const lamina_mesh *mesh, con
   return lmi_triangle_tree_build(ctx, body);
 }
 
-lamina_status lamina_geometry_add_mesh(lamina_geometry *geometry, const lamina_mesh *mesh,
-                                       const lamina_placement *placement, int *number)
+lamina_status lamina_geometry_add_mesh(lamina_geometry *geometry, const lamina_mesh *mesh, const lamina_pose *placement,
+                                       int *number)
 {
   lamina_context *ctx = geometry->ctx;
   LMI_TRY(check_mesh(ctx, mesh, placement));

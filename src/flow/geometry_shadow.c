@@ -5,11 +5,11 @@
 
 #include "geometry_internal.h"
 
-enum { RASTER = 2048 };
+enum { RASTER = 1536 }; /* cells along either side of the bounds */
 
 typedef struct shadow {
-  int u, v;             /* the axes of the raster */
-  double low[2], scale; /* raster cells a fixed unit */
+  int u, v;                /* the axes of the raster */
+  double low[2], scale[2]; /* raster cells a fixed unit */
   lamina_index width, height;
   uint8_t *is_dark;
 } shadow;
@@ -29,11 +29,11 @@ static void draw(shadow *s, const lmi_body *body, size_t triangle)
   double p[3][2];
   for (int k = 0; k < 3; k++) {
     const int64_t *vertex = body->vertices[body->triangles[triangle][k]];
-    p[k][0] = ((double)vertex[s->u] - s->low[0]) * s->scale;
-    p[k][1] = ((double)vertex[s->v] - s->low[1]) * s->scale;
+    p[k][0] = ((double)vertex[s->u] - s->low[0]) * s->scale[0];
+    p[k][1] = ((double)vertex[s->v] - s->low[1]) * s->scale[1];
   }
   const double facing = edge_side(p[0], p[1], p[2][0], p[2][1]);
-  if (facing == 0)
+  if (facing == 0 || (body->info.is_oriented && facing < 0)) /* front and back have the same outline */
     return;
   const double x_low = fmin(p[0][0], fmin(p[1][0], p[2][0])), x_high = fmax(p[0][0], fmax(p[1][0], p[2][0]));
   const double y_low = fmin(p[0][1], fmin(p[1][1], p[2][1])), y_high = fmax(p[0][1], fmax(p[1][1], p[2][1]));
@@ -54,9 +54,9 @@ static lamina_status mesh_shadow(lamina_context *ctx, const lmi_body *body, int 
   const double high = (double)(body->bounds.high[s.v] - body->bounds.low[s.v]);
   s.low[0] = (double)body->bounds.low[s.u];
   s.low[1] = (double)body->bounds.low[s.v];
-  s.scale = RASTER / fmax(1.0, fmax(wide, high));
-  s.width = (lamina_index)ceil(wide * s.scale) + 1;
-  s.height = (lamina_index)ceil(high * s.scale) + 1;
+  s.scale[0] = RASTER / fmax(1.0, wide);
+  s.scale[1] = RASTER / fmax(1.0, high);
+  s.width = s.height = RASTER;
   LMI_TRY(LMI_ALLOC(ctx, (size_t)(s.width * s.height), &s.is_dark));
   for (size_t i = 0; i < body->triangle_count; i++)
     draw(&s, body, i);
@@ -64,8 +64,8 @@ static lamina_status mesh_shadow(lamina_context *ctx, const lmi_body *body, int 
   for (lamina_index i = 0; i < s.width * s.height; i++)
     dark += s.is_dark[i];
   lmi_free(ctx, s.is_dark);
-  const double cell = 1.0 / (s.scale * (double)LMI_FIXED_ONE);
-  *area = (double)dark * cell * cell;
+  const double one = (double)LMI_FIXED_ONE;
+  *area = (double)dark / ((s.scale[0] * one) * (s.scale[1] * one));
   return LAMINA_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "case_bodies.h"
 #include "case_output.h"
 #include "case_read.h"
 
@@ -388,6 +389,7 @@ static lamina_status describe_physics(lamina_case *flow)
                                initial->velocity.value[0], initial->velocity.value[1], initial->velocity.value[2],
                                initial->speed.value, initial->steepness.value, initial->perturbation.value),
                cleanup);
+  LMI_TRY_GOTO(status, lmi_case_describe_bodies(flow, &text), cleanup);
   flow->physics = text.data;
   lmi_case_hash(flow->physics, flow->physics_hash);
   return LAMINA_OK;
@@ -406,6 +408,7 @@ lamina_status lmi_case_check(lamina_case *flow)
   LMI_TRY(check_initial(flow));
   LMI_TRY(check_units(flow));
   LMI_TRY(fill_solver(flow));
+  LMI_TRY(lmi_case_check_bodies(flow));
   LMI_TRY(check_run(flow));
   LMI_TRY(lmi_case_check_outputs(flow));
   return describe_physics(flow);

@@ -11,6 +11,7 @@
 #include <lamina/case.h>
 
 #include "base/base.h"
+#include "flow/voxels.h"
 #include "flow/units.h"
 
 #include "case_tree.h"
@@ -155,6 +156,30 @@ typedef struct lmi_case_output {
 
 enum { LMI_CASE_MAX_OUTPUTS = 64 };
 
+typedef enum lmi_case_shape {
+  LMI_SHAPE_NONE,
+  LMI_SHAPE_STL,
+  LMI_SHAPE_SPHERE,
+  LMI_SHAPE_CYLINDER,
+  LMI_SHAPE_BOX,
+} lmi_case_shape;
+
+/* An entry of `bodies`; which fields count depends on the shape. */
+typedef struct lmi_case_body {
+  lmi_case_shape shape;
+  const lmi_tree_node *where;
+  lmi_case_text name, stl;
+  lmi_case_real scale;              /* m a unit of the STL file */
+  lmi_case_vector rotate, at;       /* degrees; m */
+  lmi_case_choice repair;           /* 1: yes */
+  lmi_case_vector centre, from, to; /* m */
+  lmi_case_real radius, length;     /* m */
+  lmi_case_choice axis;             /* of a cylinder given by its centre */
+  lmi_case_vector velocity, spin;   /* of the surface: m/s, rad/s */
+} lmi_case_body;
+
+enum { LMI_CASE_MAX_BODIES = 10000 };
+
 struct lamina_case {
   lamina_context *ctx;
   lmi_tree *tree;
@@ -187,14 +212,20 @@ struct lamina_case {
   const lmi_tree_node *devices_where;
   lmi_case_output *outputs;
   size_t output_count;
+  lmi_case_body *bodies;
+  size_t body_count;
+  lmi_case_choice curved;
 
   /* made by the check */
   int dimension;
   lmi_units_input units_input;
   lamina_units units;
   lamina_solver_options solver;
+  lamina_geometry *geometry; /* of the bodies, in cells; NULL without */
+  lamina_index *body_cells;  /* solid cells a body has; NULL: not counted */
+  lamina_index solid_cells;
   lamina_index last_step;
-  char warnings[LMI_MAX_FINDINGS][LMI_FINDING_BYTES];
+  char warnings[LMI_MAX_FINDINGS + 4][LMI_FINDING_BYTES]; /* of the units, then of the bodies */
   size_t warning_count;
 };
 

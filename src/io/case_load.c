@@ -137,6 +137,9 @@ void lamina_case_destroy(lamina_case *flow)
   lamina_context *ctx = flow->ctx;
   lmi_tree_destroy(flow->tree);
   lmi_free(ctx, flow->outputs);
+  lmi_free(ctx, flow->bodies);
+  lmi_free(ctx, flow->body_cells);
+  lamina_geometry_destroy(flow->geometry);
   lmi_free(ctx, flow->physics);
   lmi_free(ctx, flow->overrides);
   lmi_free(ctx, flow->text);
@@ -167,6 +170,17 @@ const lamina_units *lamina_case_units(const lamina_case *flow)
 lamina_index lamina_case_steps(const lamina_case *flow)
 {
   return flow->last_step;
+}
+
+const lamina_geometry *lamina_case_geometry(const lamina_case *flow)
+{
+  return flow->geometry;
+}
+
+lamina_index lamina_case_body_cells(const lamina_case *flow, int body)
+{
+  const bool is_known = flow->body_cells != NULL && body >= 1 && (size_t)body <= flow->body_count;
+  return is_known ? flow->body_cells[body - 1] : -1;
 }
 
 size_t lamina_case_warning_count(const lamina_case *flow)

@@ -2,6 +2,7 @@
 /* The keys of a case file. A key is a row here: its reader, its target, its range, its unit. */
 #include <string.h>
 
+#include "case_bodies.h"
 #include "case_output.h"
 #include "case_read.h"
 
@@ -14,6 +15,7 @@ static const lmi_case_word PRECISIONS[] = {LAMINA_PRECISION_LIST(WORD){NULL, 0}}
 static const lmi_case_word STORAGES[] = {LAMINA_STORAGE_LIST(WORD){NULL, 0}};
 static const lmi_case_word LAYOUTS[] = {LAMINA_LAYOUT_LIST(WORD){NULL, 0}};
 static const lmi_case_word STREAMINGS[] = {LAMINA_STREAMING_LIST(WORD){NULL, 0}};
+static const lmi_case_word CURVED[] = {LAMINA_CURVED_LIST(WORD){NULL, 0}};
 static const lmi_case_word BACKENDS[] = {LAMINA_BACKEND_LIST(WORD){NULL, 0}};
 #undef WORD
 static const lmi_case_word INITIALS[] = {
@@ -321,6 +323,8 @@ static const lmi_case_key TOP_KEYS[] = {
   {.name = "storage", .read = lmi_case_read_choice, .offset = AT(storage), .words = STORAGES},
   {.name = "precision", .read = lmi_case_read_choice, .offset = AT(precision), .words = PRECISIONS},
   {.name = "boundaries", .read = read_boundaries},
+  {.name = "bodies", .read = lmi_case_read_bodies},
+  {.name = "curved", .read = lmi_case_read_choice, .offset = AT(curved), .words = CURVED},
   {.name = "force",
    .read = lmi_case_read_vector,
    .offset = AT(force),

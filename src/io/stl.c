@@ -287,6 +287,38 @@ void lmi_stl_free(lamina_context *ctx, lmi_stl *stl)
   memset(stl, 0, sizeof *stl);
 }
 
+static void place_point(lamina_real3 *point, const lamina_pose *placement)
+{
+  double values[3] = {point->x, point->y, point->z};
+  lmi_mesh_place(values, 1, placement);
+  *point = (lamina_real3){values[0], values[1], values[2]};
+}
+
+/* The bounds of the open edges are those of the placed corners of their bounds. */
+static void place_open(lmi_open_edges *open, const lamina_pose *placement)
+{
+  const lamina_real3 ends[2] = {open->low, open->high};
+  for (size_t i = 0; i < open->count && i < LMI_COUNT(open->from); i++) {
+    place_point(&open->from[i], placement);
+    place_point(&open->to[i], placement);
+  }
+  for (int corner = 0; corner < 8; corner++) {
+    lamina_real3 p = {ends[corner & 1].x, ends[corner >> 1 & 1].y, ends[corner >> 2].z};
+    place_point(&p, placement);
+    if (corner == 0)
+      open->low = open->high = p;
+    open->low = (lamina_real3){fmin(open->low.x, p.x), fmin(open->low.y, p.y), fmin(open->low.z, p.z)};
+    open->high = (lamina_real3){fmax(open->high.x, p.x), fmax(open->high.y, p.y), fmax(open->high.z, p.z)};
+  }
+}
+
+void lmi_stl_place(lmi_stl *stl, const lamina_pose *placement)
+{
+  lmi_mesh_place(stl->vertices, stl->mesh.vertex_count, placement);
+  note_bounds(stl);
+  place_open(&stl->open, placement);
+}
+
 lamina_status lmi_stl_require_closed(lamina_context *ctx, const char *path, const lmi_stl *stl)
 {
   char text[256];
@@ -297,7 +329,20 @@ lamina_status lmi_stl_require_closed(lamina_context *ctx, const char *path, cons
   return LAMINA_OK;
 }
 
-lamina_status lamina_geometry_add_stl(lamina_geometry *geometry, const char *path, const lamina_placement *placement,
+/* "car" for "models/car.stl" */
+static lamina_status name_after_file(lamina_geometry *geometry, int number, const char *path)
+{
+  const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+  const char *dot = strrchr(name, '.');
+  char *copy = NULL;
+  lamina_context *ctx = lmi_geometry_context(geometry);
+  LMI_TRY(lmi_string_copy_n(ctx, name, dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name), &copy));
+  const lamina_status status = lamina_geometry_name_body(geometry, number, copy);
+  lmi_free(ctx, copy);
+  return status;
+}
+
+lamina_status lamina_geometry_add_stl(lamina_geometry *geometry, const char *path, const lamina_pose *placement,
                                       bool repair, int *body)
 {
   lamina_context *ctx = lmi_geometry_context(geometry);
@@ -308,10 +353,10 @@ lamina_status lamina_geometry_add_stl(lamina_geometry *geometry, const char *pat
   if (status == LAMINA_OK) {
     status = lamina_geometry_add_mesh(geometry, &stl.mesh, placement, &number);
     if (status != LAMINA_OK)
-      status = lmi_fail_within(ctx, status, "%s: ", path);
+      status = lmi_fail_within(ctx, status, "%s", path);
   }
   if (status == LAMINA_OK)
-    status = lamina_geometry_name_body(geometry, number, path);
+    status = name_after_file(geometry, number, path);
   if (body != NULL)
     *body = number;
   lmi_stl_free(ctx, &stl);

@@ -8,7 +8,7 @@
 #ifndef LMI_STL_H
 #define LMI_STL_H
 
-#include "flow/geometry.h"
+#include "flow/voxels.h"
 
 typedef struct lmi_stl {
   bool is_text;
@@ -38,6 +38,9 @@ void lmi_stl_free(lamina_context *ctx, lmi_stl *stl);
 
 /* CASE with number and place of the open edges, unless the mesh is closed. */
 LAMINA_NODISCARD lamina_status lmi_stl_require_closed(lamina_context *ctx, const char *path, const lmi_stl *stl);
+
+/* Scales, turns and moves what was read, with its bounds and open edges. */
+void lmi_stl_place(lmi_stl *stl, const lamina_pose *placement);
 
 /* ---- parts ---- */
 

@@ -82,6 +82,29 @@ static void give(const lmi_facets *facets, stl_file *mesh)
   mesh->stats.original_num_facets = count;
 }
 
+/* admesh winds a facet that it adds like the facet whose open edge it closes, where it should go against it: the first
+ * it adds at an edge face the wrong way, those it adds to them the right way, and so on in turn. */
+static void wind_added(stl_file *mesh, int first)
+{
+  enum { MOST_ADDED = 4096 };
+  const int count = mesh->stats.number_of_facets;
+  stl_facet *facets = mesh->facet_start;
+  for (int i = first; i < count && count - first <= MOST_ADDED; i++) {
+    facets[i].extra[0] = 1; /* how often in turn, odd or even */
+    for (int j = first; j < i; j++)
+      for (int k = 0; k < 3; k++)
+        if (are_equal(&facets[i].vertex[0], &facets[j].vertex[k]) &&
+            are_equal(&facets[i].vertex[1], &facets[j].vertex[(k + 1) % 3]))
+          facets[i].extra[0] = (char)(1 - facets[j].extra[0]);
+  }
+  for (int i = first; i < count; i++)
+    if (facets[i].extra[0] == 1) {
+      const stl_vertex swap = facets[i].vertex[0];
+      facets[i].vertex[0] = facets[i].vertex[1];
+      facets[i].vertex[1] = swap;
+    }
+}
+
 static lamina_status take(lamina_context *ctx, const stl_file *mesh, lmi_facets *facets)
 {
   lmi_facets taken = {0};
@@ -137,8 +160,10 @@ lamina_status lmi_stl_repair(lamina_context *ctx, const char *path, lmi_stl *stl
     give(facets, &mesh);
     stl_check_facets_exact(&mesh);
     stl_remove_unconnected_facets(&mesh);
+    const int kept = mesh.stats.number_of_facets;
     stl_fill_holes(&mesh);
     release_edges(&mesh);
+    wind_added(&mesh, kept);
     stl->facets_added = (size_t)mesh.stats.facets_added;
     stl->facets_removed = (size_t)mesh.stats.facets_removed;
     status = take(ctx, &mesh, facets);

@@ -6,7 +6,7 @@
 #include "support/failing_allocator.h"
 #include "support/test.h"
 
-#include "flow/geometry.h"
+#include "flow/voxels.h"
 
 static lamina_context *make_context(int threads)
 {
@@ -146,7 +146,7 @@ static bool is_on_surface(const soup *s, const double p[3])
   return false;
 }
 
-static lamina_index count_mesh(lamina_context *ctx, const soup *s, const lamina_placement *placement, lamina_int3 cells)
+static lamina_index count_mesh(lamina_context *ctx, const soup *s, const lamina_pose *placement, lamina_int3 cells)
 {
   lamina_geometry *geometry = make_geometry(ctx);
   const lamina_mesh mesh = mesh_of(s);
@@ -460,7 +460,7 @@ static void volumes_and_surfaces_are_known(void **state)
   add_box(&s, (const double[3]){-1, -2, -3}, (const double[3]){1, 3, 5});
   lamina_geometry *geometry = make_geometry(ctx);
   const lamina_mesh mesh = mesh_of(&s);
-  const lamina_placement placement = {.scale = 2, .rotate = {30, 40, 50}, .at = {100, 200, 300}};
+  const lamina_pose placement = {.scale = 2, .rotate = {30, 40, 50}, .at = {100, 200, 300}};
   assert_int_equal(lamina_geometry_add_mesh(geometry, &mesh, &placement, NULL), LAMINA_OK);
   lamina_body_info info;
   double area = 0;

@@ -30,7 +30,7 @@ static lmi_stl read_ok(lamina_context *ctx, const char *path)
 }
 
 /* Cells of size 1 / scale around a body of edge 10. */
-static lamina_index count_cells(lamina_context *ctx, const char *path, const lamina_placement *placement, bool repair,
+static lamina_index count_cells(lamina_context *ctx, const char *path, const lamina_pose *placement, bool repair,
                                 lamina_body_info *info)
 {
   lamina_geometry *geometry = NULL;
@@ -139,7 +139,7 @@ static void a_cube_of_two_cells_has_eight(void **state)
   lamina_context *ctx = make_context();
   lamina_body_info info;
   for (int cells = 1; cells <= 2; cells++) {
-    const lamina_placement placement = {.scale = cells / 300.0,
+    const lamina_pose placement = {.scale = cells / 300.0,
                                         .at = {0.5 * cells + 4, 0.5 * cells + 4, 0.5 * cells + 4}};
     assert_int_equal(count_cells(ctx, DATA("k1_11_300mm.stl"), &placement, false, &info), cells * cells * cells);
   }
