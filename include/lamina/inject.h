@@ -31,6 +31,10 @@ typedef struct lamina_injection {
   double seconds, gb_per_s;
   uint64_t array_bytes;
   bool placed;
+  /* The same seconds as the memory channels counted them, for the whole machine: above the injector's own when others
+   * run. NAN with the reason where there are no such counters. Only of lamina_inject_run. */
+  double channel_gb_per_s;
+  char channel_reason[160];
 } lamina_injection;
 
 LAMINA_API lamina_injector_setting lamina_injector_setting_default(void);

@@ -123,6 +123,9 @@ static json_t *injection_json(double asked, const lamina_injector_setting *setti
               "seconds", result->seconds, "gb_per_s", result->gb_per_s, "placement_enforced", result->placed);
   json_object_set_new(object, "asked_loi", lmi_json_number(asked));
   json_object_set_new(object, "achieved_loi", lmi_json_number(100 * result->gb_per_s / peak));
+  json_object_set_new(object, "channel_gb_per_s", lmi_json_number(result->channel_gb_per_s));
+  if (result->channel_reason[0] != '\0')
+    json_object_set_new(object, "channel_reason", json_string(result->channel_reason));
   return object;
 }
 
@@ -141,6 +144,8 @@ static lamina_status inject_once(lmi_call *call, const lamina_injector_setting *
          setting->threads == 1 ? "" : "s", setting->flops_per_element, result.gb_per_s);
   if (isfinite(peak))
     printf(", level of interference %.1f (asked: %.1f)", 100 * result.gb_per_s / peak, asked);
+  if (isfinite(result.channel_gb_per_s))
+    printf("; memory channels of the machine: %.1f GB/s", result.channel_gb_per_s);
   printf("\n");
   return LAMINA_OK;
 }

@@ -33,10 +33,7 @@ struct lmi_event_counts {
 static void open_row(lmi_event_counts *counts, size_t row, pid_t pid)
 {
   const lmi_event_row *event = &counts->table->rows[row];
-  struct perf_event_attr attribute = {.type = PERF_TYPE_RAW,
-                                      .size = sizeof attribute,
-                                      .config = event->config,
-                                      .config1 = event->config1,
+  struct perf_event_attr attribute = {.size = sizeof attribute,
                                       .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
                                       .disabled = 1,
                                       .enable_on_exec = 1,
@@ -46,7 +43,8 @@ static void open_row(lmi_event_counts *counts, size_t row, pid_t pid)
   counts->fds[row] = -1;
   if (event->precise > 0)
     return;
-  counts->fds[row] = lmi_perf_event_open(&attribute, pid, -1, -1, 0);
+  if (lmi_event_attribute("", event, &attribute))
+    counts->fds[row] = lmi_perf_event_open(&attribute, pid, -1, -1, 0);
   const size_t used = strlen(counts->remark);
   if (counts->fds[row] >= 0)
     counts->open_count++;
@@ -66,7 +64,9 @@ lamina_status lmi_event_counts_open(lamina_context *ctx, pid_t pid, lmi_event_co
   (*counts)->table = table;
   (*counts)->running = 1;
   (*counts)->started_ns = lmi_monotonic_ns();
-  snprintf((*counts)->remark, sizeof(*counts)->remark, "events of %s: %s", table->model, table->remark);
+  char coverage[320];
+  lmi_event_coverage("", table, coverage, sizeof coverage);
+  snprintf((*counts)->remark, sizeof(*counts)->remark, "events of %s: %s%s", table->model, table->remark, coverage);
   for (size_t row = 0; row < MOST_ROWS; row++)
     (*counts)->fds[row] = -1;
   for (size_t row = 0; row < table->count && row < MOST_ROWS; row++)

@@ -43,7 +43,8 @@ typedef struct lmi_event_row {
   lmi_meaning meaning;
   const char *name; /* the maker's */
   uint64_t config, config1;
-  int precise; /* precise_ip of samples */
+  int precise;     /* precise_ip of samples */
+  const char *pmu; /* of processors whose cores differ: cpu_core, cpu_atom; NULL: there is one kind */
 } lmi_event_row;
 
 typedef struct lmi_event_table {
@@ -56,6 +57,14 @@ typedef struct lmi_event_table {
 /* X(vendor, family, first model, last model, table) in event_table.c decides. NULL: this processor is not in the list.
  */
 const lmi_event_table *lmi_event_table_find(const char *vendor, int family, int model);
+
+/* type, config and config1 for perf_event_open of a row on the machine below `root`; false when it has no cores of the
+ * row's kind. */
+struct perf_event_attr;
+bool lmi_event_attribute(const char *root, const lmi_event_row *row, struct perf_event_attr *attribute);
+
+/* "; cpu_core counts on processors 0-15, cpu_atom on 16-23" for a table with several kinds of cores, else "". */
+void lmi_event_coverage(const char *root, const lmi_event_table *table, char *text, size_t size);
 
 /* Of the machine whose /proc lies below `root`. */
 LAMINA_NODISCARD lamina_status lmi_event_table_here(lamina_context *ctx, const char *root,

@@ -6,11 +6,14 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "inject_kernel.h"
 #include "injector.h"
 #include "probe.h"
+#include "uncore.h"
 
 enum { BLOCK_LINES = 1024 };
 static const double MOST_FLOPS = 100000, LEAST_SECONDS = 0.001, MOST_SECONDS = 1e7, WINDOW_SECONDS = 0.05;
@@ -179,7 +182,8 @@ void lamina_inject_stop(lamina_injector *in, lamina_injection *result)
   for (int i = 0; i < in->started; i++)
     pthread_join(in->workers[i].thread, NULL);
   if (result != NULL)
-    *result = (lamina_injection){.seconds = seconds,
+    *result = (lamina_injection){.channel_gb_per_s = NAN,
+                                 .seconds = seconds,
                                  .gb_per_s = seconds > 0 ? 1e-9 * bytes / seconds : 0,
                                  .array_bytes = in->array.bytes,
                                  .placed = lmi_probe_array_is_placed(&in->site, &in->array)};
@@ -202,20 +206,47 @@ static void hold(lamina_injector *in, double gb_per_s, double seconds)
   }
 }
 
+/* Where the channels cannot be asked, the injector's own count stands alone. */
+static lamina_status open_channels(lamina_context *ctx, lmi_uncore **channels, char *reason, size_t size)
+{
+  const lamina_status status = lmi_uncore_open(ctx, channels);
+  if (status != LAMINA_UNAVAILABLE)
+    return status;
+  snprintf(reason, size, "%s", lamina_error_message(ctx));
+  lamina_error_clear(ctx);
+  return LAMINA_OK;
+}
+
+static double channel_rate(lmi_uncore *channels, double seconds)
+{
+  lmi_uncore_sum sum;
+  if (channels == NULL)
+    return (double)NAN;
+  lmi_uncore_read(channels, &sum);
+  return 1e-9 * (sum.bytes[LMI_UNCORE_READ] + sum.bytes[LMI_UNCORE_WRITE]) / seconds;
+}
+
 lamina_status lamina_inject_run(lamina_context *ctx, const lamina_injector_setting *setting, double seconds,
                                 lamina_injection *result)
 {
   lamina_injector *in = NULL;
+  lmi_uncore *channels = NULL;
+  char reason[sizeof result->channel_reason] = "";
   *result = (lamina_injection){0};
   LMI_REQUIRE(ctx, seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS, LAMINA_ERROR_ARGUMENT,
               "injecting for %g s; %g to %g are allowed", seconds, LEAST_SECONDS, MOST_SECONDS);
   LMI_REQUIRE(ctx, setting->hold_gb_per_s >= 0 && isfinite(setting->hold_gb_per_s), LAMINA_ERROR_ARGUMENT,
               "holding %g GB/s; a positive number is needed, or 0 for a fixed setting", setting->hold_gb_per_s);
   LMI_TRY(lamina_inject_start(ctx, setting, &in));
-  if (setting->hold_gb_per_s > 0)
+  const lamina_status status = open_channels(ctx, &channels, reason, sizeof reason);
+  if (status == LAMINA_OK && setting->hold_gb_per_s > 0)
     hold(in, setting->hold_gb_per_s, seconds);
-  else
+  else if (status == LAMINA_OK)
     lmi_sleep_seconds(seconds);
+  const double by_channels = channel_rate(channels, seconds);
+  lmi_uncore_close(channels);
   lamina_inject_stop(in, result);
-  return LAMINA_OK;
+  result->channel_gb_per_s = by_channels;
+  memcpy(result->channel_reason, reason, sizeof reason);
+  return status;
 }

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -189,6 +191,12 @@ static lamina_status attach(lmi_recorder *recorder, lamina_record_result *result
     return lmi_fail(recorder->ctx, LAMINA_UNAVAILABLE, "the source %s does not work here: %s",
                     lamina_record_source_name(asked), result->reason);
   result->source = recorder->source != NULL ? recorder->source->name : LAMINA_RECORD_FOOTPRINT;
+  const lamina_status status =
+    asked != LAMINA_RECORD_FOOTPRINT ? lmi_uncore_open(recorder->ctx, &recorder->uncore) : LAMINA_OK;
+  if (status == LAMINA_UNAVAILABLE)
+    lamina_error_clear(recorder->ctx); /* a remark more where they are; nothing is missing where they are not */
+  else
+    LMI_TRY(status);
   if (asked != LAMINA_RECORD_FOOTPRINT)
     LMI_TRY(lmi_event_counts_open(recorder->ctx, recorder->launch.pid, &recorder->counts));
   return LAMINA_OK;
@@ -306,6 +314,24 @@ static void describe_end(lmi_recorder *recorder, int wait_status, lamina_record_
     lmi_observed_end(recorder->observed.processes[i], "running", lmi_monotonic_ns());
 }
 
+/* The channels' view: of the whole machine, so that it bounds the program's traffic from above. */
+static void read_uncore(lmi_recorder *recorder)
+{
+  lmi_uncore_sum sum;
+  char *text = recorder->uncore_remark;
+  const size_t size = sizeof recorder->uncore_remark;
+  if (recorder->uncore == NULL)
+    return;
+  lmi_uncore_read(recorder->uncore, &sum);
+  snprintf(text, size, "counters of memory channels and links, of the whole machine:");
+  for (int i = 0; i < LMI_UNCORE_COUNT; i++)
+    if (isfinite(sum.bytes[i]))
+      snprintf(text + strlen(text), size - strlen(text), " %.3f GB %s;", 1e-9 * sum.bytes[i],
+               lmi_uncore_name((lmi_uncore_meaning)i));
+  snprintf(text + strlen(text), size - strlen(text), " %zu counters%s%s", sum.units, sum.dropped > 0 ? "; " : "",
+           sum.remark);
+}
+
 static void sum_up(const lmi_recorder *recorder, lamina_record_result *result)
 {
   result->process_count = recorder->observed.process_count;
@@ -338,6 +364,7 @@ static lamina_status run(lmi_recorder *recorder, const char *program, lamina_rec
     status = lmi_observed_exec(&recorder->observed, (uint32_t)recorder->launch.pid, program, recorder->started_ns);
   const int wait_status = follow(recorder, &status);
   result->seconds = 1e-9 * (double)(lmi_monotonic_ns() - recorder->started_ns);
+  read_uncore(recorder);
   if (recorder->events != NULL)
     lmi_perf_set_disable(recorder->events);
   if (exec_error == 0 && status == LAMINA_OK)
@@ -368,6 +395,7 @@ static void close_recorder(lmi_recorder *recorder)
 {
   lamina_context *ctx = recorder->ctx;
   lmi_event_counts_close(recorder->counts);
+  lmi_uncore_close(recorder->uncore);
   lmi_perf_set_close(recorder->events);
   lmi_phase_log_close(recorder);
   lmi_observed_close(&recorder->observed);

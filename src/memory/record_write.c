@@ -226,6 +226,8 @@ static lamina_status write_remarks(const lmi_recorder *recorder, const lmi_obser
     LMI_TRY(lmi_memory_profile_add_remark(profile, "%s; counted for at least %.0f %% of the time",
                                           lmi_event_counts_remark(recorder->counts),
                                           100 * lmi_event_counts_running(recorder->counts)));
+  if (recorder->uncore_remark[0] != '\0')
+    LMI_TRY(lmi_memory_profile_add_remark(profile, "%s", recorder->uncore_remark));
   if (!recorder->has_numa_maps)
     LMI_TRY(lmi_memory_profile_add_remark(profile,
                                           "the kernel shows no numa_maps: the footprint is the resident set, all of it "

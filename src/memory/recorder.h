@@ -10,6 +10,7 @@
 #include "launch.h"
 #include "observed.h"
 #include "perf_ring.h"
+#include "uncore.h"
 
 typedef struct lmi_recorder lmi_recorder;
 typedef struct lmi_event_counts lmi_event_counts;
@@ -46,6 +47,8 @@ struct lmi_recorder {
   const lmi_source *source; /* NULL: footprint only */
   lmi_perf_set *events;     /* NULL: none */
   lmi_event_counts *counts; /* NULL: no counters */
+  lmi_uncore *uncore;       /* NULL: none, or not permitted */
+  char uncore_remark[512];  /* what they counted */
   lmi_observed observed;
   lmi_launch launch;
   FILE *phases;

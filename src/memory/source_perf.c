@@ -27,11 +27,8 @@ static bool pebs_event(struct perf_event_attr *attribute)
     const lmi_event_row *row = &table->rows[i];
     if (row->meaning != LMI_MEANING_SAMPLE)
       continue;
-    attribute->type = PERF_TYPE_RAW;
-    attribute->config = row->config;
-    attribute->config1 = row->config1;
     attribute->precise_ip = (unsigned)row->precise & 3u;
-    return true;
+    return lmi_event_attribute("", row, attribute);
   }
   return false;
 }
