@@ -81,7 +81,7 @@ LAMINA_API const char *lamina_case_warning(const lamina_case *flow, size_t index
 /* ---- plan ---- */
 
 typedef struct lamina_plan {
-  lamina_index cells, steps;
+  lamina_index cells, steps; /* cells of the box, or of all levels */
   uint64_t solver_bytes;    /* the fields of the solver */
   uint64_t total_bytes;     /* with work space for outputs, program and libraries */
   uint64_t available_bytes; /* what machine and cgroup leave free; 0: unknown */
@@ -95,6 +95,10 @@ typedef struct lamina_plan {
   double ceiling_gb_per_s;                   /* measured bandwidth of streams in place; 0: unknown */
   const char *ceiling_reason;                /* why it is unknown; NULL when it is known */
   double predicted_mlups, predicted_seconds; /* at that ceiling; 0: unknown */
+  double updates_per_step;                   /* cells a step updates */
+  int dimension;
+  int level_count;                           /* 0 unless the grid is one of levels */
+  lamina_level_info levels[LAMINA_MAX_LEVELS];
 } lamina_plan;
 
 /* Runs nothing and allocates nothing of size. `machine_file` is what `lamina machine` wrote, NULL: no

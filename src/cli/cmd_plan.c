@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lamina plan: what a case will take, without running it. */
+#include <math.h>
 #include <string.h>
 
 #include "case_options.h"
@@ -47,6 +48,44 @@ static json_t *warnings_json(const lamina_case *flow, const lamina_plan *plan)
   return list;
 }
 
+static json_t *cells_json(const lamina_plan *plan)
+{
+  json_t *list = json_array();
+  for (int l = 0; l < plan->level_count; l++)
+    json_array_append_new(list, json_integer((json_int_t)plan->levels[l].cells));
+  if (plan->level_count == 0)
+    json_array_append_new(list, json_integer((json_int_t)plan->cells));
+  return list;
+}
+
+static void append_group(json_t *list, const char *name, lamina_index cells, uint64_t bytes)
+{
+  json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:n, s:s}", "name", name, "cells", (json_int_t)cells, "bytes",
+                                        (json_int_t)bytes, "tier", "tier_reason", "placed by the system"));
+}
+
+/* Of a level, its blocks away from jumps and those at them. */
+static json_t *groups_json(const lamina_plan *plan)
+{
+  json_t *list = json_array();
+  char name[48];
+  lamina_index blocks = 0;
+  for (int l = 0; l < plan->level_count; l++)
+    blocks += plan->levels[l].blocks;
+  for (int l = 0; l < plan->level_count; l++) {
+    const lamina_level_info *level = &plan->levels[l];
+    const uint64_t block_bytes = plan->solver_bytes / (uint64_t)blocks;
+    const lamina_index uniform = level->blocks - level->jump_blocks;
+    snprintf(name, sizeof name, "level%d/uniform", l);
+    append_group(list, name, 64 * uniform, (uint64_t)uniform * block_bytes);
+    snprintf(name, sizeof name, "level%d/jump", l);
+    append_group(list, name, level->cells - 64 * uniform, (uint64_t)level->jump_blocks * block_bytes);
+  }
+  if (plan->level_count == 0)
+    append_group(list, "all", plan->cells, plan->solver_bytes);
+  return list;
+}
+
 /* What is known of each body; sizes in metres. */
 static json_t *bodies_json(const lamina_case *flow)
 {
@@ -85,10 +124,8 @@ static void print_bodies(const lamina_case *flow)
 static json_t *plan_json(const lamina_case *flow, const lamina_plan *plan)
 {
   const lamina_units *u = lamina_case_units(flow);
-  json_t *group = json_pack("{s:s, s:I, s:I, s:n, s:s}", "name", "all", "cells", (json_int_t)plan->cells, "bytes",
-                            (json_int_t)plan->solver_bytes, "tier", "tier_reason", "placed by the system");
-  return json_pack("{s:[I], s:I, s:[o], s:I, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
-                   "cells_per_level", (json_int_t)plan->cells, "steps", (json_int_t)plan->steps, "groups", group,
+  return json_pack("{s:o, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
+                   "cells_per_level", cells_json(plan), "steps", (json_int_t)plan->steps, "groups", groups_json(plan),
                    "total_bytes", (json_int_t)plan->total_bytes, "available_bytes",
                    plan->available_bytes > 0 ? json_integer((json_int_t)plan->available_bytes) : json_null(),
                    "messages", messages_json(plan), "predicted", predicted_json(plan), "warnings",
@@ -97,11 +134,28 @@ static json_t *plan_json(const lamina_case *flow, const lamina_plan *plan)
                    "lattice_speed", u->lattice_speed, "cell_reynolds", u->cell_reynolds);
 }
 
+static void print_levels(const lamina_plan *plan)
+{
+  if (plan->level_count > 0)
+    printf("  level      cells  of box    blocks  at walls  at jumps    tau\n");
+  double box = 0;
+  const double ratio = plan->dimension == 2 ? 4.0 : 8.0;
+  for (int l = 0; l < plan->level_count; l++)
+    box += (double)plan->levels[l].cells * pow(ratio, l);
+  for (int l = 0; l < plan->level_count; l++) {
+    const lamina_level_info *level = &plan->levels[l];
+    printf("  %5d %10lld %6.1f %% %9lld %9lld %9lld %6.4f\n", l, (long long)level->cells,
+           100.0 * (double)level->cells * pow(ratio, l) / box, (long long)level->blocks, (long long)level->wall_blocks,
+           (long long)level->jump_blocks, 1.0 / level->omega);
+  }
+}
+
 static void print_plan(const lamina_case *flow, const lamina_plan *plan)
 {
   char solver[32], total[32], available[32], duration[32];
   lmi_print_units(stdout, flow);
   printf("  %lld cells, %lld steps\n", (long long)plan->cells, (long long)plan->steps);
+  print_levels(plan);
   print_bodies(flow);
   printf("  memory %s for the cells, %s in all", lmi_format_bytes((double)plan->solver_bytes, solver),
          lmi_format_bytes((double)plan->total_bytes, total));

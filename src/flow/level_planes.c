@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Planes of the whole box in finest cells, out of and into levels: a coarse cell fills, with one value, all places of
- * the box it covers, so sums over the box weigh it by its volume. */
+/* Planes of the whole box in finest cells, out of and into levels. A coarse cell fills all places of the box it covers:
+ * its populations with one value each, which a state that is read back needs; density and momentum linearly about its
+ * centre. Sums over the box weigh a cell by its volume. */
 #include <omp.h>
 #include <string.h>
 
@@ -12,28 +13,25 @@ void *lmi_level_current(const lmi_level_flow *flow, int level)
   return flow->state[level].buffers[top ? flow->replayed % 2 : 0];
 }
 
-/* The leaf that covers a place of the finest level: its level and number. */
+/* The leaf that covers a place of the finest level. */
 typedef struct leaf {
   int level;
+  int64_t at[3]; /* on its level */
   int32_t cell;
-  bool is_first; /* the place is the lowest of those it covers */
 } leaf;
 
 static leaf find_leaf(const lmi_level_flow *flow, int64_t x, int64_t y, int64_t z)
 {
   const lmi_levels *levels = &flow->levels;
-  leaf found = {0};
-  int64_t at[3] = {x, y, z};
+  leaf found = {.at = {x, y, z}};
   for (found.level = 0; found.level < levels->count - 1; found.level++) {
-    const int64_t word = lmi_level_word(levels, found.level, at);
-    if (levels->level[found.level].leaf[word] >> lmi_level_bit(levels, at) & 1)
+    const int64_t word = lmi_level_word(levels, found.level, found.at);
+    if (levels->level[found.level].leaf[word] >> lmi_level_bit(levels, found.at) & 1)
       break;
     for (int a = 0; a < 3; a++)
-      at[a] /= lmi_levels_ratio(levels, a);
+      found.at[a] /= lmi_levels_ratio(levels, a);
   }
-  found.cell = lmi_level_cell_number(levels, found.level, &flow->blocks[found.level], at);
-  const int64_t low = (INT64_C(1) << found.level) - 1;
-  found.is_first = ((x | z | (levels->is_flat ? 0 : y)) & low) == 0;
+  found.cell = lmi_level_cell_number(levels, found.level, &flow->blocks[found.level], found.at);
   return found;
 }
 
@@ -42,6 +40,39 @@ typedef struct mover {
   char *buffers[LMI_MAX_LEVELS];
   int what;
 } mover;
+
+/* ---- populations ---- */
+
+static bool is_lowest(const lmi_level_flow *flow, const leaf *at, int64_t x, int64_t y, int64_t z)
+{
+  const int64_t low = (INT64_C(1) << at->level) - 1;
+  return ((x | z | (flow->levels.is_flat ? 0 : y)) & low) == 0;
+}
+
+/* In or out; what comes in is taken from the lowest place of a cell. */
+static void move_populations(const mover *m, int64_t z, char *plane)
+{
+  const lmi_flow *base = &m->flow->base;
+  const int velocities = base->lattice->velocities;
+  const size_t bytes = base->element_bytes;
+  const int64_t cells = base->nx * base->ny;
+  for (int64_t y = 0; y < base->ny; y++)
+    for (int64_t x = 0; x < base->nx; x++) {
+      const leaf at = find_leaf(m->flow, x, y, z);
+      if (m->what == LMI_PLANES_IMPORT && !is_lowest(m->flow, &at, x, y, z))
+        continue;
+      for (int q = 0; q < velocities; q++) {
+        char *stored = m->buffers[at.level] + (size_t)lmk_cell_element(at.cell, q, velocities) * bytes;
+        char *given = plane + (size_t)(q * cells + y * base->nx + x) * bytes;
+        if (m->what == LMI_PLANES_EXPORT)
+          memcpy(given, stored, bytes);
+        else
+          memcpy(stored, given, bytes);
+      }
+    }
+}
+
+/* ---- moments ---- */
 
 static double load(const char *element, size_t bytes)
 {
@@ -55,47 +86,106 @@ static double load(const char *element, size_t bytes)
   return (double)value;
 }
 
-/* One place of a plane: its populations in or out, or its moments. The solver takes half of the finest level's force
- * from the momentum; a coarser level's is larger. */
-static void move_place(const mover *m, const leaf *at, char *plane, int64_t place, int64_t cells)
+/* Density - 1 and momentum of a cell. The solver takes half of the finest level's force from the momentum; a coarser
+ * level's is larger. */
+static void cell_moments(const mover *m, int level, int32_t cell, double moments[4])
 {
-  const lmi_flow *base = &m->flow->base;
-  const int velocities = base->lattice->velocities;
-  const size_t bytes = base->element_bytes;
-  char *buffer = m->buffers[at->level];
-  double moments[4] = {0.0, 0.0, 0.0, 0.0};
-  for (int q = 0; q < velocities; q++) {
-    char *stored = buffer + (size_t)lmk_cell_element(at->cell, q, velocities) * bytes;
-    char *given = plane + (size_t)(q * cells + place) * bytes;
-    if (m->what == LMI_PLANES_EXPORT)
-      memcpy(given, stored, bytes);
-    else if (m->what == LMI_PLANES_IMPORT && at->is_first)
-      memcpy(stored, given, bytes);
-    else if (m->what == LMI_PLANES_MOMENTS) {
-      const double f = load(stored, bytes);
-      moments[0] += f;
-      for (int a = 0; a < 3; a++)
-        moments[1 + a] += base->lattice->c[q][a] * f;
-    }
+  const lmi_lattice *lattice = m->flow->base.lattice;
+  const size_t bytes = m->flow->base.element_bytes;
+  for (int i = 0; i < 4; i++)
+    moments[i] = 0.0;
+  for (int q = 0; q < lattice->velocities; q++) {
+    const double f = load(m->buffers[level] + (size_t)lmk_cell_element(cell, q, lattice->velocities) * bytes, bytes);
+    moments[0] += f;
+    for (int a = 0; a < 3; a++)
+      moments[1 + a] += lattice->c[q][a] * f;
   }
-  if (m->what != LMI_PLANES_MOMENTS)
-    return;
-  const double more = 0.5 * (double)((INT64_C(1) << at->level) - 1);
-  for (int i = 0; i < 4; i++) {
-    const double value = i == 0 ? moments[0] : moments[i] - more * m->flow->force[i - 1];
-    memcpy(plane + (size_t)(i * cells + place) * sizeof value, &value, sizeof value);
+  const double more = 0.5 * (double)((INT64_C(1) << level) - 1);
+  for (int a = 0; a < 3; a++)
+    moments[1 + a] -= more * m->flow->force[a];
+}
+
+/* The same of a place of a level: of a leaf, or the mean of the finer leaves in it. false where there is neither. */
+static bool place_moments(const mover *m, int level, int64_t at[3], double moments[4])
+{
+  const lmi_level_flow *flow = m->flow;
+  const lmi_levels *levels = &flow->levels;
+  const lmi_place place = lmi_levels_place(levels, level, at);
+  if (place == LMI_PLACE_LEAF) {
+    cell_moments(m, level, lmi_level_cell_number(levels, level, &flow->blocks[level], at), moments);
+    return true;
+  }
+  if (place != LMI_PLACE_FINER)
+    return false;
+  const int parts = levels->is_flat ? 4 : 8;
+  double sum[4] = {0.0, 0.0, 0.0, 0.0};
+  for (int s = 0; s < parts; s++) {
+    int64_t sub[3] = {2 * at[0] + (s & 1), at[1], 2 * at[2] + (s >> 1 & 1)};
+    if (!levels->is_flat)
+      sub[1] = 2 * at[1] + (s >> 2 & 1);
+    double part[4];
+    if (lmi_levels_place(levels, level - 1, sub) != LMI_PLACE_LEAF)
+      return false;
+    cell_moments(m, level - 1, lmi_level_cell_number(levels, level - 1, &flow->blocks[level - 1], sub), part);
+    for (int i = 0; i < 4; i++)
+      sum[i] += part[i] / parts;
+  }
+  memcpy(moments, sum, sizeof sum);
+  return true;
+}
+
+/* Moments of a leaf and their slopes along its axes, per cell: coarse cells are read as linear functions. */
+typedef struct linear {
+  double value[4], slope[3][4];
+} linear;
+
+static void find_linear(const mover *m, const leaf *at, linear *found)
+{
+  *found = (linear){0};
+  cell_moments(m, at->level, at->cell, found->value);
+  for (int a = 0; a < 3 && at->level > 0; a++) {
+    double sides[2][4];
+    int64_t low[3] = {at->at[0], at->at[1], at->at[2]}, high[3] = {at->at[0], at->at[1], at->at[2]};
+    low[a]--;
+    high[a]++;
+    if (lmi_levels_ratio(&m->flow->levels, a) == 1)
+      continue;
+    const bool has_low = place_moments(m, at->level, low, sides[0]);
+    const bool has_high = place_moments(m, at->level, high, sides[1]);
+    if (!has_low && !has_high)
+      continue;
+    const double *from = has_low ? sides[0] : found->value, *to = has_high ? sides[1] : found->value;
+    for (int i = 0; i < 4; i++)
+      found->slope[a][i] = (to[i] - from[i]) / (has_low && has_high ? 2.0 : 1.0);
   }
 }
 
-static void move_plane(const mover *m, int64_t z, char *plane)
+/* Distance of a finest place from the centre of a cell, in cells of its level. */
+static double offset_in(int level, int64_t place)
+{
+  const int64_t length = INT64_C(1) << level;
+  return ((double)(place & (length - 1)) + 0.5) / (double)length - 0.5;
+}
+
+static void read_moments(const mover *m, int64_t z, double *plane)
 {
   const lmi_flow *base = &m->flow->base;
   const int64_t cells = base->nx * base->ny;
-  for (int64_t y = 0; y < base->ny; y++)
+  for (int64_t y = 0; y < base->ny; y++) {
+    linear held = {0};
+    leaf of = {.level = -1};
     for (int64_t x = 0; x < base->nx; x++) {
       const leaf at = find_leaf(m->flow, x, y, z);
-      move_place(m, &at, plane, y * base->nx + x, cells);
+      if (at.level != of.level || at.cell != of.cell)
+        find_linear(m, &at, &held);
+      of = at;
+      const double offset[3] = {offset_in(at.level, x), m->flow->levels.is_flat ? 0.0 : offset_in(at.level, y),
+                                offset_in(at.level, z)};
+      for (int i = 0; i < 4; i++)
+        plane[i * cells + y * base->nx + x] = held.value[i] + offset[0] * held.slope[0][i] +
+                                              offset[1] * held.slope[1][i] + offset[2] * held.slope[2][i];
     }
+  }
 }
 
 lamina_status lmi_level_planes(const lmi_flow *base, int what, int64_t first, int64_t count, void *buffer)
@@ -108,8 +198,13 @@ lamina_status lmi_level_planes(const lmi_flow *base, int what, int64_t first, in
   const size_t element = what == LMI_PLANES_MOMENTS ? sizeof(double) : base->element_bytes;
   const size_t plane_bytes = (size_t)(values * base->nx * base->ny) * element;
 #pragma omp parallel for num_threads(lamina_context_thread_count(base->ctx)) schedule(static)
-  for (int64_t i = 0; i < count; i++)
-    move_plane(&m, first + i, (char *)buffer + (size_t)i * plane_bytes);
+  for (int64_t i = 0; i < count; i++) {
+    char *plane = (char *)buffer + (size_t)i * plane_bytes;
+    if (what == LMI_PLANES_MOMENTS)
+      read_moments(&m, first + i, (double *)(void *)plane);
+    else
+      move_populations(&m, first + i, plane);
+  }
   return LAMINA_OK;
 }
 

@@ -539,6 +539,8 @@ void lamina_solver_get_info(const lamina_solver *solver, lamina_solver_info *inf
   *info = (lamina_solver_info){0};
   flow->ops->info(flow, info);
   info->bytes_per_cell = (double)info->bytes / (double)info->cells;
+  if (info->updates_per_step <= 0.0)
+    info->updates_per_step = (double)info->cells;
   info->step_stride = flow->step_stride > 1 ? flow->step_stride : 1;
   info->bytes_per_update = 2.0 * flow->lattice->velocities * (double)flow->stored_bytes;
   info->flops_per_update = flops_per_update(flow->lattice->velocities);

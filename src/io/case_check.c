@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "case_bodies.h"
+#include "case_grid.h"
 #include "case_output.h"
 #include "case_read.h"
 
@@ -321,12 +322,16 @@ static lamina_status fill_solver(lamina_case *flow)
 
 /* ---- times ---- */
 
+/* The nearest multiple of the stride, at least one. */
+static lamina_index whole_steps(const lamina_case *flow, double steps)
+{
+  const double stride = (double)lmi_case_step_stride(flow);
+  return (lamina_index)(stride * fmax(1.0, fmin(9e15 / stride, round(steps / stride))));
+}
+
 lamina_index lmi_case_span_steps(const lamina_case *flow, const lmi_case_span *span)
 {
-  if (span->is_steps)
-    return span->steps;
-  const double steps = fmax(1.0, fmin(9e15, round(span->seconds / flow->units.time_step)));
-  return (lamina_index)steps;
+  return whole_steps(flow, span->is_steps ? (double)span->steps : span->seconds / flow->units.time_step);
 }
 
 static lamina_status check_run(lamina_case *flow)
@@ -335,12 +340,13 @@ static lamina_status check_run(lamina_case *flow)
   static const double MOST_TURNOVERS = 1000.0;
   const double time_step = flow->units.time_step;
   if (flow->steps.where != NULL)
-    flow->last_step = flow->steps.value;
+    flow->last_step = whole_steps(flow, (double)flow->steps.value);
   else if (flow->until.where != NULL)
     flow->last_step = lmi_case_span_steps(flow, &flow->until);
   else
-    flow->last_step = (lamina_index)fmin(
-      1e12, ceil(MOST_TURNOVERS * flow->units.reference_length / flow->units.reference_speed / time_step));
+    flow->last_step = whole_steps(
+      flow,
+      fmin(1e12, ceil(MOST_TURNOVERS * flow->units.reference_length / flow->units.reference_speed / time_step)));
   if (flow->last_step > 1000000000000)
     return FAIL_AT(flow, flow->until.where, "run.until", "%.6g s are %lld steps of %.3g s; at most 1e12 steps",
                    flow->until.seconds, (long long)flow->last_step, time_step);
@@ -355,6 +361,22 @@ static lamina_status check_run(lamina_case *flow)
 }
 
 /* ---- what a checkpoint must agree with ---- */
+
+/* Nothing on other grids: their checkpoints fit each other. */
+static lamina_status describe_levels(const lamina_case *flow, lmi_text *text)
+{
+  const lamina_solver_options *s = &flow->solver;
+  if (s->grid != LAMINA_GRID_LEVELS)
+    return LAMINA_OK;
+  LMI_TRY(lmi_text_append(flow->ctx, text, ", %d levels, %s", s->levels, lamina_level_scheme_name(s->level_scheme)));
+  for (size_t i = 0; i < s->refinement_count; i++) {
+    const lamina_refinement *r = &s->refinements[i];
+    LMI_TRY(lmi_text_append(flow->ctx, text, ", refine %d %d %.17g %.17g %.17g %.17g %.17g %.17g %.17g", (int)r->kind,
+                            r->level, r->distance, r->low[0], r->low[1], r->low[2], r->high[0], r->high[1],
+                            r->high[2]));
+  }
+  return LAMINA_OK;
+}
 
 static lamina_status describe_physics(lamina_case *flow)
 {
@@ -390,6 +412,7 @@ static lamina_status describe_physics(lamina_case *flow)
                                initial->speed.value, initial->steepness.value, initial->perturbation.value),
                cleanup);
   LMI_TRY_GOTO(status, lmi_case_describe_bodies(flow, &text), cleanup);
+  LMI_TRY_GOTO(status, describe_levels(flow, &text), cleanup);
   flow->physics = text.data;
   lmi_case_hash(flow->physics, flow->physics_hash);
   return LAMINA_OK;
@@ -409,6 +432,7 @@ lamina_status lmi_case_check(lamina_case *flow)
   LMI_TRY(check_units(flow));
   LMI_TRY(fill_solver(flow));
   LMI_TRY(lmi_case_check_bodies(flow));
+  LMI_TRY(lmi_case_check_grid(flow));
   LMI_TRY(check_run(flow));
   LMI_TRY(lmi_case_check_outputs(flow));
   return describe_physics(flow);

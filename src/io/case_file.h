@@ -144,7 +144,7 @@ typedef struct lmi_case_output {
   lmi_case_real through[3]; /* m: where slice or profile cut each axis */
   int axis;                 /* normal of a slice, direction of a profile */
   lmi_case_choice scalar;
-  lmi_case_choice lines; /* 1: streamlines on a slice */
+  lmi_case_choice lines; /* 1: streamlines on a slice, 2: lines between levels */
   lmi_case_vector range; /* of the colours; count 0: automatic */
   const lmi_reference *reference;
   lmi_case_choice exact;
@@ -154,7 +154,24 @@ typedef struct lmi_case_output {
   lmi_case_real gate;
 } lmi_case_output;
 
-enum { LMI_CASE_MAX_OUTPUTS = 64 };
+enum { LMI_CASE_MAX_OUTPUTS = 64, LMI_CASE_MAX_REFINEMENTS = 16 };
+
+/* An entry of grid.refine: one of box (from and to), walls, bodies. */
+typedef struct lmi_case_refinement {
+  lmi_case_vector from, to;    /* m */
+  lmi_case_real walls, bodies; /* m */
+  lmi_case_integer level;
+  const lmi_tree_node *where;
+} lmi_case_refinement;
+
+typedef struct lmi_case_grid {
+  lmi_case_choice kind, grouping, scheme;
+  lmi_case_integer levels;
+  lmi_case_refinement refine[LMI_CASE_MAX_REFINEMENTS];
+  size_t refine_count;
+  const lmi_tree_node *where, *refine_where;
+  lamina_refinement refinements[LMI_CASE_MAX_REFINEMENTS]; /* made by the check; the solver's options point here */
+} lmi_case_grid;
 
 typedef enum lmi_case_shape {
   LMI_SHAPE_NONE,
@@ -210,6 +227,7 @@ struct lamina_case {
   lmi_case_integer devices[LAMINA_MAX_DEVICES];
   int device_count;
   const lmi_tree_node *devices_where;
+  lmi_case_grid grid;
   lmi_case_output *outputs;
   size_t output_count;
   lmi_case_body *bodies;

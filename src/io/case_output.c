@@ -25,7 +25,7 @@ static const lmi_case_word COLUMNS[] = {
   {NULL, 0},
 };
 
-static const lmi_case_word LINES[] = {{"none", 0}, {"streamlines", 1}, {NULL, 0}};
+static const lmi_case_word LINES[] = {{"none", 0}, {"streamlines", 1}, {"levels", 2}, {NULL, 0}};
 
 static const lmi_case_word EXACTS[] = {
   {"poiseuille", LMI_EXACT_POISEUILLE},
@@ -376,7 +376,7 @@ static int given_positions(const lmi_case_output *output)
 static lamina_status check_slice(lmi_case_reader *reader, const lamina_case *flow, lmi_case_output *output)
 {
   const int count = given_positions(output);
-  if (output->lines.value != 0 && flow->dimension == 3)
+  if (output->lines.value == 1 && flow->dimension == 3)
     return lmi_case_fail(reader, output->lines.where, "streamlines are drawn in two dimensions only");
   if (flow->dimension == 2) {
     if (count > 0)

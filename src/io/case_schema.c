@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "case_bodies.h"
+#include "case_grid.h"
 #include "case_output.h"
 #include "case_read.h"
 
@@ -346,6 +347,7 @@ static const lmi_case_key TOP_KEYS[] = {
    .high = 100,
    .above_low = true,
    .hint = "tau in lattice units; 0.51 to 1 is usual"},
+  {.name = "grid", .read = lmi_case_read_grid, .offset = AT(grid)},
   {.name = "output", .read = lmi_case_read_outputs},
   {.name = "checkpoint", .read = read_checkpoint},
   {.name = "layout", .read = lmi_case_read_choice, .offset = AT(layout), .words = LAYOUTS},

@@ -252,6 +252,31 @@ static lamina_status draw_contours(lamina_context *ctx, lmi_canvas *canvas, cons
   return LAMINA_OK;
 }
 
+/* ---- lines between regions ---- */
+
+static lamina_status draw_regions(lamina_context *ctx, lmi_canvas *canvas, const picture *p,
+                                  const lmi_image_data *data, const lmi_image_options *options)
+{
+  const uint8_t *regions = options->regions;
+  const lamina_index w = data->width;
+  if (regions == NULL)
+    return LAMINA_OK;
+  contour_pen pen = {.canvas = canvas, .picture = p, .thickness = 1.2};
+  LMI_TRY(LMI_ALLOC(ctx, (size_t)canvas->width * (size_t)canvas->height, &pen.mask));
+  for (lamina_index j = 0; j < data->height; j++)
+    for (lamina_index i = 0; i < w; i++) {
+      const double x = (double)i, y = (double)j;
+      if (i > 0 && regions[j * w + i] != regions[j * w + i - 1])
+        gather_piece(&pen, x, y, x, y + 1.0);
+      if (j > 0 && regions[j * w + i] != regions[(j - 1) * w + i])
+        gather_piece(&pen, x, y, x + 1.0, y);
+    }
+  lmi_canvas_draw_mask(canvas, pen.mask,
+                       (lmi_pen){.colour = options->map == LMI_COLOUR_DIVERGING ? INK : CHALK, .opacity = 0.9});
+  lmi_free(ctx, pen.mask);
+  return LAMINA_OK;
+}
+
 /* ---- colour bar ---- */
 
 static void draw_bar(lmi_canvas *canvas, const picture *p, lmi_image_range range, const char *unit,
@@ -324,6 +349,7 @@ static lamina_status draw(lamina_context *ctx, lmi_canvas *canvas, const picture
   lmi_colour_map_fill(options->map, table);
   draw_cells(canvas, p, data, range, table);
   LMI_TRY(draw_contours(ctx, canvas, p, data, options));
+  LMI_TRY(draw_regions(ctx, canvas, p, data, options));
   lmi_canvas_frame(canvas, (lmi_point){p->left, p->top}, (lmi_point){p->left + p->width, p->top + p->height},
                    (lmi_pen){.colour = INK, .thickness = 1.0, .opacity = 1.0});
   draw_bar(canvas, p, range, options->unit, table);

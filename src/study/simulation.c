@@ -305,7 +305,7 @@ static void call_progress(lmi_simulation *sim)
 {
   const lamina_case *flow = sim->flow;
   const lamina_index step = lamina_solver_step(sim->solver);
-  const double cells = (double)sim->result->cells;
+  const double cells = sim->info.updates_per_step;
   const double seconds = sim->result->seconds - sim->last_call_seconds;
   const double updates = (double)(step - sim->last_call_step) * cells;
   if (sim->options->progress == NULL)
@@ -351,11 +351,18 @@ static lamina_status agree_on_stop(lmi_simulation *sim)
   return LAMINA_OK;
 }
 
+static lamina_index least(lamina_index a, lamina_index b)
+{
+  return a < b ? a : b;
+}
+
 /* One call of the solver, as many steps as take about CALL_INTERVAL, at most to `target`. */
 static lamina_status advance(lmi_simulation *sim, lamina_index target)
 {
   const lamina_index step = lamina_solver_step(sim->solver);
-  const lamina_index steps = sim->oscillates ? 1 : target - step < sim->chunk ? target - step : sim->chunk;
+  const lamina_index stride = sim->info.step_stride;
+  const lamina_index whole = (sim->chunk + stride - 1) / stride * stride;
+  const lamina_index steps = sim->oscillates ? stride : least(target - step, whole);
   if (sim->oscillates)
     LMI_TRY(move_walls(sim));
   const double start = lmi_clock_seconds();
@@ -365,16 +372,11 @@ static lamina_status advance(lmi_simulation *sim, lamina_index target)
   if (status == LAMINA_ERROR_DIVERGED)
     return explain_divergence(sim);
   LMI_TRY(status);
-  if (steps == sim->chunk && seconds > 0) {
+  if (steps == whole && seconds > 0) {
     const double fitting = fmin((double)steps * CALL_INTERVAL / seconds, 4.0 * (double)steps);
     sim->chunk = (lamina_index)fmax(1.0, fmin(fitting, 1e7));
   }
   return LAMINA_OK;
-}
-
-static lamina_index least(lamina_index a, lamina_index b)
-{
-  return a < b ? a : b;
 }
 
 static lamina_status advance_to(lmi_simulation *sim, lamina_index target)
@@ -444,7 +446,7 @@ static lamina_status sum_up(lmi_simulation *sim)
   result->wants_steady = sim->flow->steady.where != NULL;
   result->is_steady = lmi_monitor_is_steady(sim);
   result->was_interrupted = sim->stopped;
-  const double updates = (double)(result->last_step - result->first_step) * (double)result->cells;
+  const double updates = (double)(result->last_step - result->first_step) * sim->info.updates_per_step;
   result->mlups = result->seconds > 0 ? updates / result->seconds * 1e-6 : 0.0;
   result->gb_per_s = result->mlups * sim->info.bytes_per_update * 1e-3;
   if (sim->ceiling_gb_per_s > 0) {

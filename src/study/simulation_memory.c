@@ -60,10 +60,28 @@ static lamina_index fitting_cells_x(const lamina_case *flow, uint64_t available)
   return low;
 }
 
-lamina_status lmi_case_memory(lamina_context *ctx, const lamina_case *flow, lamina_plan *plan)
+/* How many cells there are, and how many of them a step updates. */
+static lamina_status count_cells(lamina_context *ctx, const lamina_case *flow, lamina_plan *plan)
 {
   const lamina_int3 n = flow->solver.cells;
   plan->cells = n.x * n.y * n.z;
+  plan->updates_per_step = (double)plan->cells;
+  if (flow->solver.grid != LAMINA_GRID_LEVELS)
+    return LAMINA_OK;
+  LMI_TRY(lamina_levels_plan(ctx, &flow->solver, plan->levels));
+  plan->level_count = flow->solver.levels;
+  plan->cells = 0;
+  plan->updates_per_step = 0;
+  for (int l = 0; l < plan->level_count; l++) {
+    plan->cells += plan->levels[l].cells;
+    plan->updates_per_step += (double)plan->levels[l].cells / (double)(INT64_C(1) << l);
+  }
+  return LAMINA_OK;
+}
+
+lamina_status lmi_case_memory(lamina_context *ctx, const lamina_case *flow, lamina_plan *plan)
+{
+  LMI_TRY(count_cells(ctx, flow, plan));
   plan->steps = flow->last_step;
   plan->solver_bytes = lamina_solver_memory_estimate(&flow->solver);
   plan->total_bytes = total_bytes(flow, &flow->solver, 1.0);
@@ -115,7 +133,7 @@ lamina_status lmi_case_ceiling(lamina_context *ctx, const lamina_case *flow, con
 lamina_status lamina_case_plan(lamina_context *context, const lamina_case *flow, const char *machine_file,
                                lamina_plan *plan)
 {
-  *plan = (lamina_plan){0};
+  *plan = (lamina_plan){.dimension = flow->dimension};
   LMI_TRY(lmi_case_memory(context, flow, plan));
   LMI_TRY(lmi_compare_check(flow));
   const lamina_solver_options *options = &flow->solver;
@@ -136,7 +154,7 @@ lamina_status lamina_case_plan(lamina_context *context, const lamina_case *flow,
   LMI_TRY(lmi_case_ceiling(context, flow, machine_file, &plan->ceiling_gb_per_s, &plan->ceiling_reason));
   if (plan->ceiling_gb_per_s > 0) {
     plan->predicted_mlups = plan->ceiling_gb_per_s * 1e3 / plan->bytes_per_update;
-    plan->predicted_seconds = (double)plan->cells * (double)plan->steps / (plan->predicted_mlups * 1e6);
+    plan->predicted_seconds = plan->updates_per_step * (double)plan->steps / (plan->predicted_mlups * 1e6);
   }
   return LAMINA_OK;
 }

@@ -223,6 +223,17 @@ static void vorticity(const lmi_image_data *shape, const double *u, const double
     }
 }
 
+/* Levels of the layer of cells below the cut, into a work plane. */
+static lamina_status read_regions(const lmi_simulation *sim, const lmi_case_output *output, const uint8_t **regions)
+{
+  const lamina_index count = along(sim->flow->solver.cells, output->axis);
+  const double at = output->through[output->axis].value / sim->flow->units.cell_size - 0.5;
+  const lamina_box box = layer(sim, output->axis, (lamina_index)fmin(fmax(floor(at), 0.0), (double)(count - 1)));
+  uint8_t *levels = (uint8_t *)lmi_simulation_plane(sim, 6);
+  *regions = levels;
+  return lamina_solver_read_levels(sim->solver, box.first, box.count, levels);
+}
+
 static lamina_status write_slice(lmi_simulation *sim, const lmi_case_output *output, const char *name)
 {
   const lmi_scalar scalar = (lmi_scalar)output->scalar.value;
@@ -251,7 +262,9 @@ static lamina_status write_slice(lmi_simulation *sim, const lmi_case_output *out
   options.has_range = output->range.where != NULL;
   options.low = output->range.value[0];
   options.high = output->range.value[1];
-  if (output->lines.value != 0) {
+  if (output->lines.value == 2)
+    LMI_TRY(read_regions(sim, output, &options.regions));
+  if (output->lines.value == 1) {
     double *u = lmi_simulation_plane(sim, 6), *psi = lmi_simulation_plane(sim, 7);
     LMI_TRY(read_cut(sim, output, LMI_SCALAR_VELOCITY_X, u));
     lmi_stream_function(&(lmi_image_data){data.width, data.height, u}, sim->flow->units.cell_size, psi);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "io/case_grid.h"
 #include "simulation.h"
 
 /* Multiples are rounded from the span itself, so that a thousand frames do not drift by a thousand roundings. */
 static lamina_index step_of(const lamina_case *flow, const lmi_case_span *span, int64_t count)
 {
-  if (span->is_steps)
+  const lamina_index stride = lmi_case_step_stride(flow);
+  if (span->is_steps && span->steps % stride == 0)
     return count <= INT64_MAX / span->steps ? count * span->steps : INT64_MAX;
   /* What is asked for more often than once a step comes every step. */
-  const double step = round((double)count * fmax(1.0, span->seconds / flow->units.time_step));
-  return step < 9e18 ? (lamina_index)step : INT64_MAX;
+  const double period = span->is_steps ? (double)span->steps : span->seconds / flow->units.time_step;
+  const double step = round((double)count * fmax(1.0, period / (double)stride));
+  return step < 9e18 / (double)stride ? (lamina_index)step * stride : INT64_MAX;
 }
 
 void lmi_due_start(lmi_due *due, const lamina_case *flow, const lmi_case_span *span, bool repeats,

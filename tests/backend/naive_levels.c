@@ -397,7 +397,7 @@ naive_levels *naive_levels_create(const lamina_solver_options *options, bool who
   return s;
 }
 
-void naive_levels_read(const naive_levels *s, lamina_int3 cell, double out[4])
+void naive_levels_read(const naive_levels *s, lamina_int3 cell, int q, double *population, double *rest_population)
 {
   lamina_index at[3] = {cell.x, cell.y, cell.z};
   int number = 0;
@@ -407,18 +407,8 @@ void naive_levels_read(const naive_levels *s, lamina_int3 cell, double out[4])
     number++;
   }
   const level *l = &s->levels[number];
-  const lamina_solver_options own = options_of(&s->options, number);
-  const double force[3] = {own.force.x, own.force.y, own.force.z};
-  double j[3] = {0, 0, 0};
-  out[0] = 0;
-  for (int q = 0; q < s->q; q++) {
-    const double f = l->f[index_of(l, at) * 27 + (size_t)q];
-    out[0] += f;
-    for (int a = 0; a < 3; a++)
-      j[a] += naive_velocity(l->physics, q)[a] * f;
-  }
-  for (int a = 0; a < 3; a++)
-    out[1 + a] = (j[a] - force[a] / 2) / out[0];
+  *population = l->f[index_of(l, at) * 27 + (size_t)q];
+  *rest_population = naive_weight(l->physics, q);
 }
 
 void naive_levels_destroy(naive_levels *s)

@@ -20,8 +20,8 @@ naive_levels *naive_levels_create(const lamina_solver_options *options, bool who
                                   void *level_user, lamina_initial_function *initial, void *user);
 /* One step of the coarsest level. */
 void naive_levels_step(naive_levels *stack);
-/* density, then velocity, of the leaf that covers a finest cell */
-void naive_levels_read(const naive_levels *stack, lamina_int3 cell, double out[4]);
+/* f*_q, and what it is at rest, of the leaf that covers a finest cell */
+void naive_levels_read(const naive_levels *stack, lamina_int3 cell, int q, double *population, double *rest);
 void naive_levels_destroy(naive_levels *stack);
 
 #endif

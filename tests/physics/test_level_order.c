@@ -77,29 +77,40 @@ static void free_fields(fields *f)
     free(f->velocity[a]);
 }
 
+/* The mean of a velocity component over the finest cells of the leaf whose lowest one is at `place`: what the leaf has
+ * at its centre, since coarse cells are read as linear functions. */
+static double leaf_mean(const double *values, lamina_int3 n, const lamina_index place[3], lamina_index length)
+{
+  const lamina_index depth = n.z == 1 ? 1 : length;
+  double sum = 0.0;
+  for (lamina_index z = place[2]; z < place[2] + depth; z++)
+    for (lamina_index y = place[1]; y < place[1] + length; y++)
+      for (lamina_index x = place[0]; x < place[0] + length; x++)
+        sum += values[(z * n.y + y) * n.x + x];
+  return sum / (double)(length * length * depth);
+}
+
 /* Relative L2 norm of the error of the velocity. */
 static double error_of(const lamina_solver *solver, const setting *s, exact_velocity *exact, double coarse_steps)
 {
   const lamina_int3 n = s->options.cells;
-  const bool flat = lamina_lattice_dimension(s->options.lattice) == 2;
   fields f = read_all(solver, n);
   double difference = 0.0, norm = 0.0;
   for (size_t i = 0; i < (size_t)(n.x * n.y * n.z); i++) {
     const lamina_index place[3] = {(lamina_index)i % n.x, (lamina_index)i / n.x % n.y, (lamina_index)i / n.x / n.y};
-    const int level = f.levels[i];
-    const double length = 1 << level;
-    double at[3], u[2];
-    for (int a = 0; a < 3; a++)
-      at[a] = a == 2 && flat ? 0.5 : ((double)(place[a] >> level) + 0.5) * length;
+    const lamina_index length = (lamina_index)1 << f.levels[i];
+    const double half = 0.5 * (double)length, depth = n.z == 1 ? 1.0 : (double)length;
+    if (place[0] % length != 0 || place[1] % length != 0 || (n.z > 1 && place[2] % length != 0))
+      continue;
+    const double at[3] = {(double)place[0] + half, (double)place[1] + half, (double)place[2] + half};
+    const double volume = (double)(length * length) * depth;
+    double u[3] = {0.0, 0.0, 0.0};
     exact(s, coarse_steps, at, u);
-    for (int a = 0; a < 2; a++) {
-      const double d = f.velocity[a][i] - u[a];
-      difference += d * d;
-      norm += u[a] * u[a];
+    for (int a = 0; a < 3; a++) {
+      const double d = leaf_mean(f.velocity[a], n, place, length) - u[a];
+      difference += volume * d * d;
+      norm += volume * u[a] * u[a];
     }
-    norm += 0.0;
-    if (!flat)
-      difference += f.velocity[2][i] * f.velocity[2][i];
   }
   free_fields(&f);
   return sqrt(difference / norm);
