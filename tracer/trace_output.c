@@ -192,11 +192,18 @@ static UInt describe_code(DiEpoch epoch, Addr ip, UInt levels, HChar *text, Size
   return level;
 }
 
-/* Frames of the allocator itself say nothing. */
+/* Frames of the allocator itself, or of the C library's mmap, say nothing. */
 static Bool is_allocator(DiEpoch epoch, Addr ip)
 {
-  const HChar *module;
-  return VG_(get_objname)(epoch, ip, &module) && VG_(strstr)(module, "vgpreload_") != NULL;
+  static const HChar *const functions[] = {"mmap", "mmap64", "__mmap", "__mmap64", "mremap"};
+  const HChar *text;
+  if (VG_(get_objname)(epoch, ip, &text) && VG_(strstr)(text, "vgpreload_") != NULL)
+    return True;
+  if (VG_(get_fnname)(epoch, ip, &text))
+    for (UInt i = 0; i < sizeof functions / sizeof functions[0]; i++)
+      if (VG_(strcmp)(text, functions[i]) == 0)
+        return True;
+  return False;
 }
 
 static void put_frame(DiEpoch epoch, Addr ip)

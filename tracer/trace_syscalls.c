@@ -41,6 +41,17 @@ static void remapped(const UWord *args, Addr moved)
   lmt_object_allocated(object, moved, args[2]);
 }
 
+/* The heap of a program whose malloc cannot be replaced: a static one, or one with an allocator of another name. */
+static void break_moved(Addr end)
+{
+  static Addr known_end;
+  if (known_end != 0 && end > known_end)
+    lmt_object_allocated(
+      lmt_object_named("heap by brk, not told apart (static program, or an allocator of another name)", LMT_HEAP),
+      known_end, end - known_end);
+  known_end = end > known_end ? end : known_end;
+}
+
 static void before_call(ThreadId thread, UInt number, UWord *args, UInt count)
 {
   (void)thread, (void)count;
@@ -57,15 +68,27 @@ static void before_call(ThreadId thread, UInt number, UWord *args, UInt count)
 static void after_call(ThreadId thread, UInt number, UWord *args, UInt count, SysRes result)
 {
   (void)count;
-  if (sr_isError(result) || (number != __NR_mmap && number != __NR_munmap && number != __NR_mremap))
+  if (sr_isError(result))
     return;
-  lmt_drain();
-  if (number == __NR_mmap)
+  switch (number) {
+  case __NR_mmap:
+    lmt_drain();
     mapped(thread, args, sr_Res(result));
-  else if (number == __NR_munmap)
+    break;
+  case __NR_munmap:
+    lmt_drain();
     unmapped(args[0], args[1]);
-  else
+    break;
+  case __NR_mremap:
+    lmt_drain();
     remapped(args, sr_Res(result));
+    break;
+  case __NR_brk:
+    lmt_drain();
+    break_moved(sr_Res(result));
+    break;
+  default: break;
+  }
 }
 
 static void kernel_wrote(CorePart part, ThreadId thread, Addr address, SizeT bytes)

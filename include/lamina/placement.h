@@ -16,6 +16,7 @@
 #define LAMINA_PLACEMENT_H
 
 #include <lamina/memory_profile.h>
+#include <lamina/tiers.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,11 @@ typedef struct lamina_tier_model {
   double latency_ns;       /* > 0 */
   int node;                /* NUMA node for a plan; -1: none */
 } lamina_tier_model;
+
+/* The tiers of a measured machine (lamina_machine_measure, lamina_machine_load), fastest first: of each the greatest
+ * read bandwidth and the least idle latency that was measured from any processor, and its first node. The names are the
+ * machine's. Returns how many; stops before the first tier that was not measured. */
+LAMINA_API int lamina_tier_models(const lamina_machine *machine, lamina_tier_model tiers[LAMINA_TIERS_MAX]);
 
 /* How to read R_access of a slower tier against its capacity and bandwidth ratios (SC23, section 5). */
 #define LAMINA_TIER_READING_LIST(X)                                                                                 \

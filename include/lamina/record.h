@@ -38,6 +38,18 @@ typedef enum lamina_record_source {
 
 LAMINA_API const char *lamina_record_source_name(lamina_record_source source); /* NULL outside the list */
 
+/* X(enumerator, value, name, text): how a smaller fast tier was had. */
+#define LAMINA_LOCAL_LIST(X)                                                                                  \
+  X(LAMINA_LOCAL_NONE, 0, "none", "the machine as it is")                                                     \
+  X(LAMINA_LOCAL_SPILL, 1, "spill", "the fast node was filled: what did not fit lay on the next one, really") \
+  X(LAMINA_LOCAL_MODEL, 2, "model", "one node: first touches of an exact trace, to be played into tiers afterwards")
+
+typedef enum lamina_local {
+#define LAMINA_RECORD_ENUM(name, value, word, text) name = value,
+  LAMINA_LOCAL_LIST(LAMINA_RECORD_ENUM)
+#undef LAMINA_RECORD_ENUM
+} lamina_local;
+
 typedef struct lamina_record_options {
   lamina_record_source source;
   const char *folder;        /* made; must be empty if it exists */
@@ -47,6 +59,9 @@ typedef struct lamina_record_options {
   const char *l1, *l2, *llc; /* trace: caches as "SIZE,WAYS" (48K,12), l2 also "none"; NULL: this machine's */
   bool no_prefetch;          /* trace: without the model of the prefetcher */
   const char *tiers;         /* JSON file of tiers (lamina/tiers.h); NULL: as inspected */
+  double local_percent;      /* > 0: the fast tier holds so much of the footprint, 0 to 100. With several nodes the
+                                program is run once before to find the footprint; `best` becomes the trace with one */
+  uint64_t local_bytes;      /* > 0: the same in bytes, without that run */
 } lamina_record_options;
 
 LAMINA_API lamina_record_options lamina_record_options_default(void);
@@ -63,6 +78,9 @@ typedef struct lamina_record_result {
   uint64_t samples, touches;   /* with an address; first touches */
   uint64_t unresolved;         /* samples without an address */
   uint64_t lost;               /* records that the kernel dropped */
+  lamina_local local;
+  uint64_t local_bytes,
+    footprint_bytes; /* spill: what was left on the fast node; the peak it is a part of (0: given) */
 } lamina_record_result;
 
 /* argv ends with NULL; argv[0] is looked up in PATH. OK also when the program fails: see exit_code. Errors: ARGUMENT

@@ -164,6 +164,9 @@ LAMINA_NODISCARD lamina_status lmi_print_json(lmi_call *call, json_t *object);
 /* `value` as a JSON real, or null when it is not finite: what was not measured is never 0. */
 json_t *lmi_json_number(double value);
 
+/* "4096", "64KiB", "2G"; false for anything else. */
+bool lmi_parse_bytes(const char *text, int64_t *bytes);
+
 /* True when `stream` is a terminal that wants colour (NO_COLOR unset, TERM not "dumb"). */
 bool lmi_wants_colour(FILE *stream);
 

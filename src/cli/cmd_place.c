@@ -7,27 +7,31 @@
 #include "cli.h"
 #include "lamina/placement.h"
 #include "place_apply.h"
+#include "tier_choice.h"
 
-enum { TIERS = 2, ROWS_MOST = 20 };
+enum { ROWS_MOST = 20 };
 
 struct place_values {
   bool json, all;
   double local;
   int64_t capacity;
-  const char *bandwidths, *latencies, *nodes, *plan, *apply;
+  const char *bandwidths, *latencies, *nodes, *machine, *plan, *apply;
 };
 
-static const struct place_values defaults = {.bandwidths = "73,34", .latencies = "111,202", .nodes = "0,1"};
+static const struct place_values defaults = {0};
 
 static const lmi_option options[] = {
   LMI_OPTION_NUMBER(struct place_values, local, "local", "PERCENT", 0.1, 100,
                     "what the fast tier holds, percent of the peak footprint (default: 25)"),
   LMI_OPTION_BYTES(struct place_values, capacity, "capacity", "BYTES", 4096, 1e15, "the same in bytes"),
   LMI_OPTION_TEXT(struct place_values, bandwidths, "bandwidth", "FAST,SLOW",
-                  "of the two tiers in GB/s (default: 73,34, the testbed of SC23)"),
-  LMI_OPTION_TEXT(struct place_values, latencies, "latency", "FAST,SLOW", "of the two tiers in ns (default: 111,202)"),
+                  "of the two tiers in GB/s (default: of the machine file, else 73,34: the testbed of SC23)"),
+  LMI_OPTION_TEXT(struct place_values, latencies, "latency", "FAST,SLOW",
+                  "of the two tiers in ns (default: of the machine file, else 111,202)"),
   LMI_OPTION_TEXT(struct place_values, nodes, "nodes", "FAST,SLOW",
-                  "NUMA nodes of the tiers, for the plan (default: 0,1)"),
+                  "NUMA nodes of the tiers, for the plan (default: of the machine file, else 0,1)"),
+  LMI_OPTION_TEXT(struct place_values, machine, "machine", "FILE",
+                  "machine file with the tiers (default: machine.json if it is here)"),
   LMI_OPTION_TEXT(struct place_values, plan, "plan", "FILE", "write the plan there"),
   LMI_OPTION_TEXT(struct place_values, apply, "apply", "PLAN", "run CMD with its allocations where the plan says"),
   LMI_OPTION_FLAG(struct place_values, all, "all", "every advice, not only the first 20"),
@@ -40,41 +44,20 @@ static const char *const examples[] = {"lamina place run1", "the fast tier holds
 
 /* ---- the tiers asked for ---- */
 
-/* "FAST,SLOW": two numbers above `least`. */
-static bool parse_pair(const char *text, double least, double pair[TIERS])
-{
-  char first[32];
-  const char *comma = strchr(text, ',');
-  if (comma == NULL || (size_t)(comma - text) >= sizeof first)
-    return false;
-  memcpy(first, text, (size_t)(comma - text));
-  first[comma - text] = '\0';
-  return lmi_parse_double(first, &pair[0]) && lmi_parse_double(comma + 1, &pair[1]) && pair[0] >= least &&
-         pair[1] >= least;
-}
-
-static lamina_status read_tiers(const lmi_call *call, lamina_tier_model tiers[TIERS], lamina_replay_options *replay)
+static lamina_status read_tiers(lmi_call *call, lmi_tier_choice *choice, lamina_replay_options *replay)
 {
   const struct place_values *values = call->values;
-  double bandwidth[TIERS], latency[TIERS], node[TIERS];
-  if (!parse_pair(values->bandwidths, 1e-6, bandwidth))
-    return lmi_usage_error(call, "--bandwidth %s: two numbers above 0 are needed, FAST,SLOW in GB/s",
-                           values->bandwidths);
-  if (!parse_pair(values->latencies, 1e-6, latency))
-    return lmi_usage_error(call, "--latency %s: two numbers above 0 are needed, FAST,SLOW in ns", values->latencies);
-  if (!parse_pair(values->nodes, 0, node) || node[0] > 1023 || node[1] > 1023)
-    return lmi_usage_error(call, "--nodes %s: two node numbers from 0 to 1023 are needed", values->nodes);
+  const lmi_tier_request request = {.bandwidths = values->bandwidths,
+                                    .latencies = values->latencies,
+                                    .nodes = values->nodes,
+                                    .machine = values->machine};
   if (values->capacity > 0 && values->local > 0)
     return lmi_usage_error(call, "--local and --capacity both say what the fast tier holds: give one");
-  for (int tier = 0; tier < TIERS; tier++)
-    tiers[tier] = (lamina_tier_model){.name = tier == 0 ? "fast" : "slow",
-                                      .gb_per_s = bandwidth[tier],
-                                      .latency_ns = latency[tier],
-                                      .node = (int)node[tier]};
-  tiers[0].capacity_bytes = (uint64_t)values->capacity;
+  LMI_TRY(lmi_choose_tiers(call, &request, choice));
+  choice->tiers[0].capacity_bytes = (uint64_t)values->capacity;
   *replay = lamina_replay_options_default();
-  replay->tiers = tiers;
-  replay->tier_count = TIERS;
+  replay->tiers = choice->tiers;
+  replay->tier_count = LMI_TWO_TIERS;
   if (values->capacity == 0)
     replay->fast_percent = values->local > 0 ? values->local : 25;
   return LAMINA_OK;
@@ -141,10 +124,13 @@ static void print_advice(const lamina_profile *profile, const lamina_advice *adv
   printf("\n");
 }
 
-static void print_plan(const lmi_call *call, const lamina_profile *profile, const lamina_plan *plan)
+static void print_plan(const lmi_call *call, const lamina_profile *profile, const lamina_plan *plan,
+                       const lmi_tier_choice *choice)
 {
+  char text[320];
   const struct place_values *values = call->values;
   const size_t rows = values->all || plan->count < ROWS_MOST ? plan->count : ROWS_MOST;
+  printf("tiers: %s\n", lmi_tier_text(choice, text, sizeof text));
   print_replay(profile, plan->before);
   if (plan->count == 0) {
     printf("\nnothing to move: the fast tier holds all, or no object would gain\n");
@@ -201,19 +187,22 @@ static json_t *advice_json(const lamina_profile *profile, const lamina_advice *a
   return made;
 }
 
-static lamina_status print_plan_json(lmi_call *call, const lamina_profile *profile, const lamina_plan *plan)
+static lamina_status print_plan_json(lmi_call *call, const lamina_profile *profile, const lamina_plan *plan,
+                                     const lmi_tier_choice *choice)
 {
+  char text[320];
   json_t *rows = json_array();
   for (size_t i = 0; i < plan->count; i++)
     json_array_append_new(rows, advice_json(profile, &plan->advice[i]));
-  return lmi_print_json(call,
-                        json_pack("{s:o, s:o, s:b, s:o}", "before", replay_json(plan->before), "after",
-                                  replay_json(plan->after), "latency_bound", plan->is_latency_bound, "advice", rows));
+  return lmi_print_json(call, json_pack("{s:s, s:o, s:o, s:b, s:o}", "tiers", lmi_tier_text(choice, text, sizeof text),
+                                        "before", replay_json(plan->before), "after", replay_json(plan->after),
+                                        "latency_bound", plan->is_latency_bound, "advice", rows));
 }
 
 /* ---- the command ---- */
 
-static lamina_status place(lmi_call *call, const lamina_profile *profile, const lamina_replay_options *replay)
+static lamina_status place(lmi_call *call, const lamina_profile *profile, const lamina_replay_options *replay,
+                           const lmi_tier_choice *choice)
 {
   const struct place_values *values = call->values;
   lamina_plan *plan = NULL;
@@ -221,16 +210,16 @@ static lamina_status place(lmi_call *call, const lamina_profile *profile, const 
   if (status == LAMINA_OK && values->plan != NULL)
     status = lamina_plan_write(profile, plan, replay, values->plan);
   if (status == LAMINA_OK && values->json)
-    status = print_plan_json(call, profile, plan);
+    status = print_plan_json(call, profile, plan, choice);
   else if (status == LAMINA_OK)
-    print_plan(call, profile, plan);
+    print_plan(call, profile, plan, choice);
   lamina_plan_destroy(call->ctx, plan);
   return status;
 }
 
 static lamina_status place_run(lmi_call *call)
 {
-  lamina_tier_model tiers[TIERS];
+  lmi_tier_choice choice;
   lamina_replay_options replay;
   lamina_profile *profile = NULL;
   const struct place_values *values = call->values;
@@ -238,10 +227,10 @@ static lamina_status place_run(lmi_call *call)
     return lmi_usage_error(call, "give a PROFILE, or --apply PLAN and a program behind --");
   if (values->apply != NULL)
     return lmi_place_apply(call, values->apply);
-  LMI_TRY(read_tiers(call, tiers, &replay));
   LMI_TRY(lmi_call_open(call, 0));
+  LMI_TRY(read_tiers(call, &choice, &replay));
   LMI_TRY(lamina_profile_read(call->ctx, call->arguments[0], &profile));
-  const lamina_status status = place(call, profile, &replay);
+  const lamina_status status = place(call, profile, &replay, &choice);
   lamina_profile_destroy(profile);
   return status;
 }

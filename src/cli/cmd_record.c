@@ -7,12 +7,13 @@
 
 #include "cli.h"
 #include "lamina/record.h"
+#include "record_local.h"
 
 static const char *const sources[] = {"best", "perf", "clock", "trace", "footprint", NULL};
 
 struct record_values {
   bool json;
-  const char *out, *tiers, *l1, *l2, *llc;
+  const char *out, *tiers, *l1, *l2, *llc, *local, *bandwidths, *latencies, *machine;
   bool no_prefetch;
   int source;
   double rate, interval;
@@ -40,6 +41,14 @@ static const lmi_option options[] = {
   LMI_OPTION_TEXT(struct record_values, l2, "l2", "SIZE,WAYS", "trace: second-level cache, or none"),
   LMI_OPTION_TEXT(struct record_values, llc, "llc", "SIZE,WAYS", "trace: last-level cache, shared by all threads"),
   LMI_OPTION_FLAG(struct record_values, no_prefetch, "no-prefetch", "trace: without the model of the prefetcher"),
+  LMI_OPTION_TEXT(struct record_values, local, "local", "SIZE",
+                  "the fast tier holds so much: 25% of the footprint, or 256MiB; see below"),
+  LMI_OPTION_TEXT(struct record_values, bandwidths, "bandwidth", "FAST,SLOW",
+                  "--local as a model: GB/s of the tiers (default: of the machine file, else 73,34)"),
+  LMI_OPTION_TEXT(struct record_values, latencies, "latency", "FAST,SLOW",
+                  "--local as a model: ns of the tiers (default: of the machine file, else 111,202)"),
+  LMI_OPTION_TEXT(struct record_values, machine, "machine", "FILE",
+                  "--local as a model: machine file (default: machine.json if it is here)"),
   LMI_OPTION_TEXT(struct record_values, tiers, "tiers", "FILE", "take the tiers from a JSON file, fastest first"),
   LMI_OPTION_FLAG(struct record_values, json, "json", "print one JSON object when the program has ended, on stderr"),
   {0}};
@@ -48,6 +57,8 @@ static const char *const examples[] = {"lamina record -- ./solver input",
                                        "profiles a program; its exit status passes through",
                                        "lamina record -o run1 -- mpirun -n 2 ./solver",
                                        "one file for each rank",
+                                       "lamina record --local 25% -- ./solver input",
+                                       "as if the fast tier held a quarter of the footprint",
                                        "lamina report lamina-profile",
                                        "shows what was recorded",
                                        NULL};
@@ -64,7 +75,8 @@ static const char *choose_folder(const char *asked, char *buffer, size_t size)
   return buffer;
 }
 
-static lamina_status print_result_json(const lmi_call *call, const char *folder, const lamina_record_result *result)
+static lamina_status print_result_json(const lmi_call *call, const char *folder, const lamina_record_result *result,
+                                       json_t *local)
 {
   json_t *object =
     json_pack("{s:s, s:s, s:s, s:i, s:i, s:f, s:I, s:I, s:I, s:I, s:I}", "folder", folder, "source",
@@ -73,6 +85,8 @@ static lamina_status print_result_json(const lmi_call *call, const char *folder,
               "samples", (json_int_t)result->samples, "first_touches", (json_int_t)result->touches, "unresolved",
               (json_int_t)result->unresolved, "lost", (json_int_t)result->lost);
   LMI_REQUIRE(call->ctx, object != NULL, LAMINA_ERROR_MEMORY, "no memory for the JSON of this recording");
+  if (local != NULL)
+    json_object_set_new(object, "local", local);
   json_dumpf(object, stderr, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
   fputc('\n', stderr);
   json_decref(object);
@@ -123,13 +137,23 @@ static lamina_status record_run(lmi_call *call)
   record.llc = values->llc;
   record.no_prefetch = values->no_prefetch;
   record.tiers = values->tiers;
+  lmi_tier_choice tiers;
+  json_t *local = NULL;
+  if (values->local != NULL) {
+    const lmi_tier_request request = {
+      .bandwidths = values->bandwidths, .latencies = values->latencies, .machine = values->machine};
+    LMI_TRY(lmi_local_parse(call, values->local, &record));
+    LMI_TRY(lmi_choose_tiers(call, &request, &tiers));
+  }
   const lamina_status status = lamina_record_run(call->ctx, &record, call->program, &result);
   call->exit_code = result.exit_code;
   LMI_REQUIRE(call->ctx, status != LAMINA_OK || result.start_error[0] == '\0', LAMINA_ERROR_SYSTEM, "%s",
               result.start_error);
   LMI_TRY(status);
+  LMI_TRY(lmi_local_show(call, &record, &result, &tiers, &local));
   if (values->json)
-    return print_result_json(call, record.folder, &result);
+    return print_result_json(call, record.folder, &result, local);
+  json_decref(local);
   print_result(record.folder, &result);
   return LAMINA_OK;
 }
@@ -143,7 +167,12 @@ const lmi_command lmi_command_record = {
   LMI_VALUES(defaults),
   .description = "The program runs as it would without us: its output, its signals and its exit status\n"
                  "are its own (128 + n when signal n ended it, 126 or 127 when it could not start). The\n"
-                 "profile ends with the program that was started; children that outlive it are not followed.",
+                 "profile ends with the program that was started; children that outlive it are not followed.\n"
+                 "With --local the fast tier is made smaller. On a machine with several memory nodes that is\n"
+                 "real: the fast node is filled until so much is left (a share needs one run before, to find\n"
+                 "the footprint), and what does not fit lies on the next node. On one node it is a model: the\n"
+                 "exact trace's first touches are played into two tiers. What is printed, and local.json in\n"
+                 "the folder, says which it is.",
   .examples = examples,
   .run = record_run,
 };

@@ -67,7 +67,7 @@ static bool within(const lmi_option *option, double value)
 }
 
 /* "512", "512MiB", "2G": 1024 to each step, whether or not iB is written. */
-static bool parse_bytes(const char *text, int64_t *bytes)
+bool lmi_parse_bytes(const char *text, int64_t *bytes)
 {
   static const char units[] = "KMGT";
   char digits[MAX_NAME];
@@ -135,7 +135,7 @@ static bool store_number(const lmi_option *option, const char *text, void *field
   case LMI_KIND_INTEGER:
   case LMI_KIND_BYTES: {
     int64_t value = 0;
-    const bool is_read = option->kind == LMI_KIND_BYTES ? parse_bytes(text, &value) : lmi_parse_int64(text, &value);
+    const bool is_read = option->kind == LMI_KIND_BYTES ? lmi_parse_bytes(text, &value) : lmi_parse_int64(text, &value);
     if (!is_read || !within(option, (double)value))
       return false;
     memcpy(field, &value, sizeof value);

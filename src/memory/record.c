@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "event_counts.h"
+#include "local_spill.h"
 #include "recorder.h"
 #include "trace_launch.h"
 
@@ -446,19 +447,23 @@ lamina_status lamina_record_run(lamina_context *ctx, const lamina_record_options
   lmi_recorder *recorder = NULL;
   lmi_child_world world = {0};
   lmi_trace_launch trace = {0};
+  lmi_local_spill spill = {0};
   LMI_TRY(LMI_ALLOC(ctx, 1, &recorder));
   recorder->ctx = ctx;
   recorder->options = *options;
   recorder->random = 1;
   lamina_status status = LAMINA_OK;
   LMI_TRY_GOTO(status, prepare(recorder), cleanup);
-  if (options->source == LAMINA_RECORD_TRACE)
+  LMI_TRY_GOTO(status, lmi_local_choose(ctx, recorder->machine, &recorder->options, result), cleanup);
+  LMI_TRY_GOTO(status, lmi_local_start(ctx, recorder->machine, &recorder->options, argv, &spill, result), cleanup);
+  if (recorder->options.source == LAMINA_RECORD_TRACE)
     LMI_TRY_GOTO(status, prepare_trace(recorder, argv, &trace, result), cleanup);
   LMI_TRY_GOTO(status, make_environment(recorder, &trace, &world), cleanup);
   status = launch(recorder, recorder->is_traced ? trace.argv : argv, &world, result);
 cleanup:
   if (!result->started)
     remove_folder(recorder);
+  lmi_local_stop(ctx, &spill);
   lmi_trace_launch_free(ctx, &trace);
   lmi_free(ctx, world.environment);
   lmi_text_free(ctx, &world.phases);
