@@ -61,7 +61,7 @@ ${declarations}
   file(APPEND ${folder}/cpu_kernel_table.h "${continued}\n")
   add_library(${target} OBJECT ${sources})
   target_link_libraries(${target} PRIVATE lamina_build_flags)
-  target_compile_options(${target} PRIVATE -fvisibility=hidden -fopenmp-simd ${LAMINA_KERNEL_FLAGS})
+  target_compile_options(${target} PRIVATE -fvisibility=hidden -fopenmp-simd -Wno-psabi ${LAMINA_KERNEL_FLAGS})
   target_include_directories(${target} INTERFACE ${folder})
 endfunction()
 
