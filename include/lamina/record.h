@@ -58,10 +58,12 @@ typedef struct lamina_record_options {
   double footprint_seconds;  /* between two looks at the footprint; 0: chosen from the run time, at most 1 */
   const char *l1, *l2, *llc; /* trace: caches as "SIZE,WAYS" (48K,12), l2 also "none"; NULL: this machine's */
   bool no_prefetch;          /* trace: without the model of the prefetcher */
-  const char *tiers;         /* JSON file of tiers (lamina/tiers.h); NULL: as inspected */
-  double local_percent;      /* > 0: the fast tier holds so much of the footprint, 0 to 100. With several nodes the
-                                program is run once before to find the footprint; `best` becomes the trace with one */
-  uint64_t local_bytes;      /* > 0: the same in bytes, without that run */
+  const char *const *events; /* names for libpfm4, counted as well and told in remarks; at most 64 */
+  size_t event_count;
+  const char *tiers;    /* JSON file of tiers (lamina/tiers.h); NULL: as inspected */
+  double local_percent; /* > 0: the fast tier holds so much of the footprint, 0 to 100. With several nodes the
+                           program is run once before to find the footprint; `best` becomes the trace with one */
+  uint64_t local_bytes; /* > 0: the same in bytes, without that run */
 } lamina_record_options;
 
 LAMINA_API lamina_record_options lamina_record_options_default(void);

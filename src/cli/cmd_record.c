@@ -18,6 +18,7 @@ struct record_values {
   int source;
   double rate, interval;
   int64_t period;
+  lmi_word_list events;
 };
 
 static const struct record_values defaults = {.rate = 1000, .period = 4000};
@@ -34,6 +35,8 @@ static const lmi_option options[] = {
   LMI_OPTION_NUMBER(struct record_values, rate, "rate", "HZ", 1, 100000, "clock samples a second (default: 1000)"),
   LMI_OPTION_INTEGER(struct record_values, period, "period", "N", 100, 1e12,
                      "perf: a sample every N events (default: 4000)"),
+  LMI_OPTION_LIST(struct record_values, events, "event", "NAME",
+                  "count this event of the processor as well (libpfm4's names); may be given several times"),
   LMI_OPTION_NUMBER(struct record_values, interval, "interval", "S", 0, 3600,
                     "seconds between two looks at the footprint (default: by the run time, at most 1)"),
   LMI_OPTION_TEXT(struct record_values, l1, "l1", "SIZE,WAYS",
@@ -132,6 +135,8 @@ static lamina_status record_run(lmi_call *call)
   record.clock_hz = values->rate;
   record.sample_period = (uint64_t)values->period;
   record.footprint_seconds = values->interval;
+  record.events = values->events.words;
+  record.event_count = values->events.count;
   record.l1 = values->l1;
   record.l2 = values->l2;
   record.llc = values->llc;

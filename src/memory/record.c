@@ -63,6 +63,10 @@ static lamina_status check(lamina_context *ctx, const lamina_record_options *opt
               "%g clock samples a second; 1 to 100000 are allowed", options->clock_hz);
   LMI_REQUIRE(ctx, options->sample_period >= 100, LAMINA_ERROR_ARGUMENT,
               "a sample every %llu events; at least 100 are needed", (unsigned long long)options->sample_period);
+  LMI_REQUIRE(ctx, options->event_count <= 64, LAMINA_ERROR_ARGUMENT, "%zu named events; at most 64 are allowed",
+              options->event_count);
+  LMI_REQUIRE(ctx, options->event_count == 0 || options->source != LAMINA_RECORD_TRACE, LAMINA_ERROR_ARGUMENT,
+              "the tracer counts no events of the processor: leave the names, or the source trace, away");
   LMI_REQUIRE(ctx, options->footprint_seconds >= 0 && options->footprint_seconds <= 3600, LAMINA_ERROR_ARGUMENT,
               "a look at the footprint every %g s; 0 to 3600 are allowed", options->footprint_seconds);
   return LAMINA_OK;
@@ -169,10 +173,17 @@ static bool is_wanted(lamina_record_source asked, const lmi_source *source)
   return asked == LAMINA_RECORD_BEST || asked == source->name;
 }
 
+static lamina_status open_named(lmi_recorder *recorder)
+{
+  return lmi_named_events_open(recorder->ctx, recorder->options.events, recorder->options.event_count,
+                               recorder->launch.pid, &recorder->named);
+}
+
 /* The best source that opens; each one that does not leaves its reason. */
 static lamina_status attach(lmi_recorder *recorder, lamina_record_result *result)
 {
   const lamina_record_source asked = recorder->options.source;
+  LMI_TRY(open_named(recorder));
   for (size_t i = 0; lmi_sources[i] != NULL; i++) {
     const char *reason = "";
     if (!is_wanted(asked, lmi_sources[i]))
@@ -397,6 +408,7 @@ static void close_recorder(lmi_recorder *recorder)
   lamina_context *ctx = recorder->ctx;
   lmi_event_counts_close(recorder->counts);
   lmi_uncore_close(recorder->uncore);
+  lmi_named_events_close(recorder->named);
   lmi_perf_set_close(recorder->events);
   lmi_phase_log_close(recorder);
   lmi_observed_close(&recorder->observed);

@@ -226,6 +226,12 @@ static lamina_status write_remarks(const lmi_recorder *recorder, const lmi_obser
     LMI_TRY(lmi_memory_profile_add_remark(profile, "%s; counted for at least %.0f %% of the time",
                                           lmi_event_counts_remark(recorder->counts),
                                           100 * lmi_event_counts_running(recorder->counts)));
+  for (size_t i = 0; i < lmi_named_events_count(recorder->named); i++) {
+    char text[320];
+    lmi_named_events_text(recorder->named, i, text, sizeof text);
+    LMI_TRY(
+      lmi_memory_profile_add_remark(profile, "%s%s", text, is_single_image(recorder) ? "" : ", in all processes"));
+  }
   if (recorder->uncore_remark[0] != '\0')
     LMI_TRY(lmi_memory_profile_add_remark(profile, "%s", recorder->uncore_remark));
   if (!recorder->has_numa_maps)

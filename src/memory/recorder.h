@@ -8,6 +8,7 @@
 #include "lamina/record.h"
 #include "lamina/tiers.h"
 #include "launch.h"
+#include "named_events.h"
 #include "observed.h"
 #include "perf_ring.h"
 #include "uncore.h"
@@ -48,6 +49,7 @@ struct lmi_recorder {
   lmi_perf_set *events;     /* NULL: none */
   lmi_event_counts *counts; /* NULL: no counters */
   lmi_uncore *uncore;       /* NULL: none, or not permitted */
+  lmi_named_events *named;  /* NULL: none asked for */
   char uncore_remark[512];  /* what they counted */
   lmi_observed observed;
   lmi_launch launch;

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts and tables that the sources rest on: numa_maps, raw events, the fit of the injector. */
+#define _GNU_SOURCE
 #include "support/test.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <math.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <lamina/inject.h>
+#include <lamina/tiers.h>
 
 #include "base/base.h"
 #include "memory/event_table.h"
@@ -227,9 +235,64 @@ static void injecting_stops_by_itself(void **state)
   lamina_context_destroy(ctx);
 }
 
-LMI_TEST_MAIN(cmocka_unit_test(file_names_are_no_fields), cmocka_unit_test(page_sizes_come_from_the_line),
-              cmocka_unit_test(several_nodes_and_unknown_words), cmocka_unit_test(raw_events_are_the_makers),
-              cmocka_unit_test(the_processor_is_found_by_its_numbers), cmocka_unit_test(the_fit_never_rises),
-              cmocka_unit_test(flops_are_interpolated_in_time), cmocka_unit_test(the_fewest_threads_are_chosen),
-              cmocka_unit_test(calibrations_survive_the_file), cmocka_unit_test(injected_values_stay_where_they_are),
-              cmocka_unit_test(injecting_stops_by_itself))
+/* numactl PR232: a sandbox refuses every call of memory policy. */
+static int refuse_policy(void)
+{
+#define REFUSE(call) \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+  struct sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                REFUSE(mbind),
+                                REFUSE(set_mempolicy),
+                                REFUSE(get_mempolicy),
+                                REFUSE(move_pages),
+                                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+#undef REFUSE
+  const struct sock_fprog program = {.len = LMI_COUNT(rules), .filter = rules};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int inject_under_refusal(int node)
+{
+  lamina_context *ctx = NULL;
+  lamina_injection result;
+  lamina_injector_setting setting = lamina_injector_setting_default();
+  setting.array_bytes = 1 << 20;
+  setting.placement.memory_node = node;
+  if (!refuse_policy() || lamina_context_create(NULL, &ctx) != LAMINA_OK)
+    return 77;
+  if (lamina_inject_run(ctx, &setting, 0.05, &result) != LAMINA_OK)
+    return 1;
+  lamina_context_destroy(ctx);
+  return result.placed ? 2 : result.gb_per_s > 0 ? 0 : 3; /* it ran, and claims no placement */
+}
+
+static void refused_placement_is_no_placement(void **state)
+{
+  (void)state;
+  int wait_status = 0;
+  lamina_context *ctx = NULL;
+  lamina_machine *machine = NULL;
+  assert_int_equal(lamina_context_create(NULL, &ctx), LAMINA_OK);
+  assert_int_equal(lamina_machine_inspect(ctx, NULL, &machine), LAMINA_OK);
+  int node = -1;
+  for (size_t i = 0; i < machine->node_count && node < 0; i++)
+    if (machine->nodes[i].capacity_bytes > 0 && machine->nodes[i].allowed)
+      node = machine->nodes[i].id;
+  lamina_machine_destroy(ctx, machine);
+  lamina_context_destroy(ctx);
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(inject_under_refusal(node));
+  assert_int_equal(waitpid(child, &wait_status, 0), child);
+  assert_true(WIFEXITED(wait_status));
+  if (WEXITSTATUS(wait_status) == 77)
+    LMI_SKIP("seccomp filters cannot be set here");
+  assert_int_equal(WEXITSTATUS(wait_status), 0);
+}
+
+LMI_TEST_MAIN(cmocka_unit_test(refused_placement_is_no_placement), cmocka_unit_test(file_names_are_no_fields),
+              cmocka_unit_test(page_sizes_come_from_the_line), cmocka_unit_test(several_nodes_and_unknown_words),
+              cmocka_unit_test(raw_events_are_the_makers), cmocka_unit_test(the_processor_is_found_by_its_numbers),
+              cmocka_unit_test(the_fit_never_rises), cmocka_unit_test(flops_are_interpolated_in_time),
+              cmocka_unit_test(the_fewest_threads_are_chosen), cmocka_unit_test(calibrations_survive_the_file),
+              cmocka_unit_test(injected_values_stay_where_they_are), cmocka_unit_test(injecting_stops_by_itself))

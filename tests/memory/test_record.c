@@ -5,8 +5,10 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -296,7 +298,122 @@ static void first_touches_and_footprint(void **state)
   lamina_profile_destroy(profile);
 }
 
-LMI_TEST_MAIN(cmocka_unit_test_setup_teardown(exit_status_passes_through, make_context, destroy_context),
+/* ---- what users met (users.md B2) ---- */
+
+static bool has_remark(const lamina_profile *profile, const char *part)
+{
+  size_t count = 0;
+  const char *const *remarks = lamina_profile_remarks(profile, &count);
+  for (size_t i = 0; i < count; i++)
+    if (strstr(remarks[i], part) != NULL)
+      return true;
+  return false;
+}
+
+/* libpfm4 also names the kernel's own events, which work without a PMU. */
+static void named_events_are_counted(void **state)
+{
+  (void)state;
+  lamina_profile *profile = NULL;
+  lamina_record_options options = lamina_record_options_default();
+  const char *const names[] = {"PERF_COUNT_SW_PAGE_FAULTS"};
+  options.folder = "out";
+  options.events = names;
+  options.event_count = 1;
+  const lamina_status status = lamina_record_run(ctx, &options, ARGV("true"), &result);
+  if (status == LAMINA_UNAVAILABLE)
+    LMI_SKIP("%s", lamina_error_message(ctx));
+  assert_int_equal(status, LAMINA_OK);
+  assert_int_equal(lamina_profile_read(ctx, "out", &profile), LAMINA_OK);
+  assert_true(has_remark(profile, "PERF_COUNT_SW_PAGE_FAULTS: "));
+  lamina_profile_destroy(profile);
+}
+
+static void unknown_events_stop_before_the_start(void **state)
+{
+  (void)state;
+  lamina_record_options options = lamina_record_options_default();
+  const char *const names[] = {"NO_SUCH_EVENT_AT_ALL"};
+  options.folder = "out";
+  options.events = names;
+  options.event_count = 1;
+  assert_int_not_equal(lamina_record_run(ctx, &options, ARGV("touch", "started"), &result), LAMINA_OK);
+  assert_non_null(strstr(lamina_error_message(ctx), "NO_SUCH_EVENT_AT_ALL"));
+  assert_false(result.started);
+  assert_int_equal(access("started", F_OK), -1);
+  assert_int_equal(access("out", F_OK), -1);
+}
+
+/* memtis 6: two threads, and all samples from one processor. */
+static void samples_of_one_processor_are_told(void **state)
+{
+  (void)state;
+  lamina_profile *profile = NULL;
+  cpu_set_t before, one;
+  assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+    if (CPU_ISSET(i, &before))
+      CPU_SET(i, &one);
+  lamina_record_options options = lamina_record_options_default();
+  options.folder = "out";
+  options.source = LAMINA_RECORD_CLOCK;
+  options.clock_hz = 5000;
+  char program[] = LAMINA_KNOWN_TRAFFIC;
+  sched_setaffinity(0, sizeof one, &one);
+  const lamina_status status = lamina_record_run(ctx, &options, ARGV(program, "threads", "1.5"), &result);
+  sched_setaffinity(0, sizeof before, &before);
+  if (status == LAMINA_UNAVAILABLE)
+    LMI_SKIP("no clock samples here: %s", lamina_error_message(ctx));
+  assert_int_equal(status, LAMINA_OK);
+  if (result.samples < 1200)
+    LMI_SKIP("only %d samples: the machine is too busy", (int)result.samples);
+  assert_int_equal(lamina_profile_read(ctx, "out", &profile), LAMINA_OK);
+  assert_true(has_remark(profile, "one processor gave all samples although 2 threads ran"));
+  lamina_profile_destroy(profile);
+}
+
+/* As a user who is nobody: 0 when the setuid program ran to its end, and what could not be seen was said. */
+static int record_as_nobody(const char *folder)
+{
+  if (chdir(folder) != 0 || setgid(65534) != 0 || setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)
+    return 77;
+  lamina_profile *profile = NULL;
+  if (record(ARGV("su", "--version")) != LAMINA_OK || !result.started || result.exit_code != 0)
+    return 1;
+  if (result.samples == 0 && result.touches == 0 && strstr(result.reason, "setuid") == NULL)
+    return 2;
+  return lamina_profile_read(ctx, "out", &profile) == LAMINA_OK ? 0 : 3;
+}
+
+static void a_setuid_program_runs_unharmed(void **state)
+{
+  (void)state;
+  struct stat info;
+  char folder[] = "/tmp/lamina-setuid-XXXXXX";
+  if (getuid() != 0 || stat("/bin/su", &info) != 0 || (info.st_mode & S_ISUID) == 0)
+    LMI_SKIP("root and a setuid /bin/su are needed");
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(chmod(folder, 0777), 0);
+  int wait_status = 0;
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(record_as_nobody(folder));
+  assert_int_equal(waitpid(child, &wait_status, 0), child);
+  char command[96];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  assert_int_equal(system(command), 0);
+  assert_true(WIFEXITED(wait_status));
+  if (WEXITSTATUS(wait_status) == 77)
+    LMI_SKIP("rights cannot be given up here");
+  assert_int_equal(WEXITSTATUS(wait_status), 0);
+}
+
+LMI_TEST_MAIN(cmocka_unit_test_setup_teardown(named_events_are_counted, make_context, destroy_context),
+              cmocka_unit_test_setup_teardown(unknown_events_stop_before_the_start, make_context, destroy_context),
+              cmocka_unit_test_setup_teardown(samples_of_one_processor_are_told, make_context, destroy_context),
+              cmocka_unit_test_setup_teardown(a_setuid_program_runs_unharmed, make_context, destroy_context),
+              cmocka_unit_test_setup_teardown(exit_status_passes_through, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(signals_are_told, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(a_misspelt_program_leaves_nothing, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(a_file_that_cannot_run, make_context, destroy_context),

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Boots a Linux with two NUMA nodes under software emulation: node 0 with processors and 512 MiB, node 1 with 768 MiB and none,
-# SLIT 21, HMAT. A program that does not fit into node 0 is recorded there; tiers, footprint and ratios must say so.
+# SLIT 21, HMAT. A program that does not fit into node 0 is recorded there; tiers, footprint and ratios must say so. Then interfere
+# places half of the footprint in the pool by filling node 0, and finds it there.
 #
 #   two_node_guest.sh LAMINA SPILL_PROGRAM
 #
@@ -41,12 +42,16 @@ lamina machine --inspect
 lamina record -o profile -- guest_spill
 echo "exit status $?"
 lamina report profile
+printf '{"lamina_injector": 1, "processor": "", "host": "", "cpu_node": -1, "memory_node": 1, "array_bytes": 16777216,
+  "peak_gb_per_s": 1, "points": [{"threads": 1, "flops_per_element": 1, "gb_per_s": 1, "fitted_gb_per_s": 1},
+  {"threads": 1, "flops_per_element": 1000, "gb_per_s": 0.1, "fitted_gb_per_s": 0.1}]}' > lamina-inject.json
+lamina interfere --levels 0 --shares 50 --runs 1 -- guest_spill
 poweroff -f
 INIT
 chmod +x "$root/init"
 (cd "$root" && find . | cpio -o -H newc 2> /dev/null | gzip -1) > "$work/initrd"
 
-timeout 280 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -machine q35,hmat=on -smp 2,sockets=1,cores=2 -m 1280M \
+timeout 560 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -machine q35,hmat=on -smp 2,sockets=1,cores=2 -m 1280M \
   -object memory-backend-ram,id=m0,size=512M -object memory-backend-ram,id=m1,size=768M \
   -numa node,nodeid=0,memdev=m0,cpus=0-1 -numa node,nodeid=1,memdev=m1,initiator=0 \
   -numa dist,src=0,dst=1,val=21 -numa dist,src=1,dst=0,val=21 \
@@ -71,4 +76,5 @@ expect '^exit status 0' "the program ran to its end"
 expect '^  tier 1 .* MiB ' "a part of the footprint spilled to the pool"
 expect 'hot +200.00 MiB' "the named arrays"
 expect 'tier 0: DRAM' "the names of the tiers"
+expect '^ +50 +(4[4-9]|5[0-6])\.[0-9] +0 ' "half of the footprint placed in the pool by interfere"
 exit $failures
