@@ -208,7 +208,7 @@ static void note_bounds(lmi_body *body)
 lamina_status lamina_geometry_add_sphere(lamina_geometry *geometry, lamina_real3 centre, double radius, int *number)
 {
   lamina_context *ctx = geometry->ctx;
-  lmi_fixed3 at;
+  lmi_fixed3 at = {0, 0, 0};
   int64_t fixed = 0;
   LMI_TRY(fix_radius(ctx, "sphere", radius, &fixed));
   LMI_TRY(fix_point(ctx, "the centre of a sphere", centre, at));
@@ -276,7 +276,7 @@ static void describe_cylinder(lmi_body *body, double length)
 lamina_status lamina_geometry_add_cylinder(lamina_geometry *geometry, const lamina_cylinder *cylinder, int *number)
 {
   lamina_context *ctx = geometry->ctx;
-  lmi_fixed3 from, to;
+  lmi_fixed3 from = {0, 0, 0}, to = {0, 0, 0};
   int64_t radius = 0;
   LMI_TRY(fix_radius(ctx, "cylinder", cylinder->radius, &radius));
   LMI_TRY(fix_point(ctx, "one end of a cylinder", cylinder->from, from));

@@ -65,8 +65,37 @@ static lamina_status expect(scanner *s, const char *word, size_t facets)
   return is_word(s, word) ? LAMINA_OK : fail_word(s, word, facets);
 }
 
-/* Digits, point and exponent without a library call, where that is exact: up to 15 digits and a power of ten that a
- * double holds. */
+/* Reads "e-12" at *at; false when no digit follows. */
+static bool parse_exponent(const char **at, const char *end, int *exponent)
+{
+  (*at)++;
+  const int sign = *at < end && **at == '-' ? -1 : 1;
+  *at += *at < end && (**at == '-' || **at == '+');
+  const char *first = *at;
+  for (; *at < end && isdigit((unsigned char)**at) && *at - first < 4; (*at)++)
+    *exponent = 10 * *exponent + (**at - '0');
+  *exponent *= sign;
+  return *at > first;
+}
+
+/* Digits with at most one point; false when there are none, or more than a double surely holds. */
+static bool parse_digits(const char **at, const char *end, int64_t *digits, int *scale)
+{
+  int count = 0;
+  bool has_point = false;
+  for (; *at < end && count <= 15 && (isdigit((unsigned char)**at) || (**at == '.' && !has_point)); (*at)++) {
+    if (**at == '.') {
+      has_point = true;
+      continue;
+    }
+    *digits = 10 * *digits + (**at - '0');
+    *scale -= has_point;
+    count++;
+  }
+  return count > 0 && count <= 15;
+}
+
+/* A number without a library call, where that is exact: up to 15 digits and a power of ten that a double holds. */
 static bool parse_short(const char *text, size_t length, double *value)
 {
   static const double POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -75,31 +104,11 @@ static bool parse_short(const char *text, size_t length, double *value)
   const bool is_negative = at < end && *at == '-';
   at += at < end && (*at == '-' || *at == '+');
   int64_t digits = 0;
-  int count = 0, scale = 0, exponent = 0;
-  bool has_point = false;
-  for (; at < end && (isdigit((unsigned char)*at) || (*at == '.' && !has_point)); at++) {
-    if (*at == '.') {
-      has_point = true;
-      continue;
-    }
-    digits = 10 * digits + (*at - '0');
-    scale -= has_point;
-    if (++count > 15)
-      return false;
-  }
-  if (count == 0)
+  int scale = 0, exponent = 0;
+  if (!parse_digits(&at, end, &digits, &scale))
     return false;
-  if (at < end && (*at == 'e' || *at == 'E')) {
-    at++;
-    const int sign = at < end && *at == '-' ? -1 : 1;
-    at += at < end && (*at == '-' || *at == '+');
-    const char *first = at;
-    for (; at < end && isdigit((unsigned char)*at) && at - first < 4; at++)
-      exponent = 10 * exponent + (*at - '0');
-    if (at == first)
-      return false;
-    exponent *= sign;
-  }
+  if (at < end && (*at == 'e' || *at == 'E') && !parse_exponent(&at, end, &exponent))
+    return false;
   const int power = exponent + scale;
   if (at != end || power < -22 || power > 22)
     return false;

@@ -451,6 +451,101 @@ static void links_end_on_the_surface(void **state)
   lamina_context_destroy(ctx);
 }
 
+/* Every shape from every cell around it: the point at the fraction lies on its surface, and only cut links are cut. */
+static void links_meet_every_shape(void **state)
+{
+  (void)state;
+  lamina_context *ctx = make_context(1);
+  lamina_geometry *geometry = make_geometry(ctx);
+  const lamina_cylinder rod = {.from = {5, 6, 4.1}, .to = {5, 6, 8.8}, .radius = 2.3};
+  const lamina_cylinder tilted = {.from = {12.1, 12.3, 11.8}, .to = {16, 15, 14}, .radius = 1.7};
+  const lamina_pose turned = {.scale = 1, .rotate = {20, 30, 40}, .at = {14, 5, 13}};
+  assert_int_equal(lamina_geometry_add_cylinder(geometry, &rod, NULL), LAMINA_OK);
+  assert_int_equal(lamina_geometry_add_cylinder(geometry, &tilted, NULL), LAMINA_OK);
+  assert_int_equal(
+    lamina_geometry_add_box(geometry, (lamina_real3){4.1, 13.2, 3.1}, (lamina_real3){8.2, 17.9, 9.4}, NULL, NULL),
+    LAMINA_OK);
+  assert_int_equal(
+    lamina_geometry_add_box(geometry, (lamina_real3){-2, -2, -2}, (lamina_real3){2, 2, 2}, &turned, NULL), LAMINA_OK);
+  lmi_voxels voxels = voxelize(ctx, geometry, (lamina_int3){20, 20, 20});
+  int cut[5] = {0}, fallbacks = 0;
+  for (lamina_index i = 0; i < 18 * 18 * 18 * 27; i++) {
+    const lamina_index cell = i / 27;
+    const lamina_int3 at = {1 + cell % 18, 1 + cell / 18 % 18, 1 + cell / 324};
+    const int way[3] = {(int)(i % 3) - 1, (int)(i / 3 % 3) - 1, (int)(i / 9 % 3) - 1};
+    const lamina_int3 end = {at.x + way[0], at.y + way[1], at.z + way[2]};
+    if (lmi_voxels_is_solid(&voxels, at) || (way[0] == 0 && way[1] == 0 && way[2] == 0))
+      continue;
+    double fraction = 0;
+    int body = 0;
+    const bool is_cut = lmi_geometry_link(&voxels, at, way, &fraction, &body);
+    assert_true(is_cut || !lmi_voxels_is_solid(&voxels, end));
+    if (!is_cut)
+      continue;
+    assert_true(fraction > 0 && fraction <= 1);
+    assert_true(body >= 1 && body <= 4);
+    cut[body]++;
+    fallbacks += fraction == 0.5;
+    if (lmi_voxels_is_solid(&voxels, end) && body == lmi_voxels_body(&voxels, end)) {
+      /* Seen from the solid end, the surface of a convex body lies at the rest of the way. */
+      const double place[3] = {(double)at.x + 0.5 + fraction * way[0], (double)at.y + 0.5 + fraction * way[1],
+                               (double)at.z + 0.5 + fraction * way[2]};
+      if (body == 1) {
+        const double aside = hypot(place[0] - 5, place[1] - 6);
+        assert_true(fabs(aside - 2.3) < 1e-5 || fabs(place[2] - 4.1) < 1e-5 || fabs(place[2] - 8.8) < 1e-5);
+      }
+      if (body == 3)
+        assert_true(fabs(place[0] - 4.1) < 1e-5 || fabs(place[0] - 8.2) < 1e-5 || fabs(place[1] - 13.2) < 1e-5 ||
+                    fabs(place[1] - 17.9) < 1e-5 || fabs(place[2] - 3.1) < 1e-5 || fabs(place[2] - 9.4) < 1e-5);
+    }
+  }
+  for (int body = 1; body <= 4; body++)
+    assert_true(cut[body] > 200);
+  assert_int_equal(fallbacks, 0); /* no surface was missed */
+  lmi_voxels_free(ctx, &voxels);
+  lamina_geometry_destroy(geometry);
+  lamina_context_destroy(ctx);
+}
+
+/* Across a periodic face, on a coarse level, and in two dimensions. */
+static void links_know_their_grid(void **state)
+{
+  (void)state;
+  lamina_context *ctx = make_context(1);
+  lamina_geometry *geometry = make_geometry(ctx);
+  double fraction = 0;
+  int body = 0;
+  assert_int_equal(lamina_geometry_add_box(geometry, (lamina_real3){-1, 2, 2}, (lamina_real3){1.25, 6, 6}, NULL, NULL),
+                   LAMINA_OK);
+  lmi_voxels voxels = voxelize(ctx, geometry, (lamina_int3){8, 8, 8});
+  assert_true(lmi_geometry_link(&voxels, (lamina_int3){1, 3, 3}, (const int[3]){-1, 0, 0}, &fraction, &body));
+  assert_true(fabs(fraction - 0.25) < 1e-6);
+  /* From the last cell to the first: the body begins a cell before the box, at -1, which is 7 there. */
+  assert_true(lmi_geometry_link(&voxels, (lamina_int3){7, 3, 3}, (const int[3]){1, 0, 0}, &fraction, &body));
+  assert_int_equal(body, 1);
+  assert_false(lmi_geometry_link(&voxels, (lamina_int3){7, 0, 0}, (const int[3]){1, 0, 0}, &fraction, &body));
+  lmi_voxels_free(ctx, &voxels);
+
+  const lmi_voxel_grid coarse = {.cells = {4, 4, 4}, .level = 1};
+  assert_int_equal(lmi_geometry_voxelize(ctx, geometry, &coarse, NULL, &voxels), LAMINA_OK);
+  assert_true(lmi_geometry_link(&voxels, (lamina_int3){1, 1, 1}, (const int[3]){-1, 0, 0}, &fraction, &body));
+  assert_true(fabs(fraction - (3 - 1.25) / 2) < 1e-6);
+  lmi_voxels_free(ctx, &voxels);
+
+  lamina_geometry *flat = make_geometry(ctx);
+  const lamina_cylinder disc = {.from = {4, 4, 0}, .to = {4, 4, 1}, .radius = 2, .is_endless = true};
+  assert_int_equal(lamina_geometry_add_cylinder(flat, &disc, NULL), LAMINA_OK);
+  const lmi_voxel_grid plane = {.cells = {8, 8, 1}, .is_flat = true};
+  assert_int_equal(lmi_geometry_voxelize(ctx, flat, &plane, NULL, &voxels), LAMINA_OK);
+  assert_int_equal(voxels.solid_count, 12);
+  assert_true(lmi_geometry_link(&voxels, (lamina_int3){6, 4, 0}, (const int[3]){-1, 0, 0}, &fraction, &body));
+  assert_true(fabs(fraction - (6.5 - 4 - sqrt(4 - 0.25))) < 1e-6);
+  lmi_voxels_free(ctx, &voxels);
+  lamina_geometry_destroy(flat);
+  lamina_geometry_destroy(geometry);
+  lamina_context_destroy(ctx);
+}
+
 static void volumes_and_surfaces_are_known(void **state)
 {
   (void)state;
@@ -610,6 +705,7 @@ LMI_TEST_MAIN(cmocka_unit_test(boxes_have_their_cells), cmocka_unit_test(meshes_
               cmocka_unit_test(quarter_turns_turn_the_cells), cmocka_unit_test(order_and_orientation_do_not_matter),
               cmocka_unit_test(shells_are_united_or_hollow), cmocka_unit_test(shapes_match_their_equations),
               cmocka_unit_test(the_lowest_number_has_the_cell), cmocka_unit_test(a_level_is_a_coarser_grid),
-              cmocka_unit_test(links_end_on_the_surface), cmocka_unit_test(volumes_and_surfaces_are_known),
+              cmocka_unit_test(links_end_on_the_surface), cmocka_unit_test(links_meet_every_shape),
+              cmocka_unit_test(links_know_their_grid), cmocka_unit_test(volumes_and_surfaces_are_known),
               cmocka_unit_test(thin_parts_are_named), cmocka_unit_test(wrong_bodies_are_refused),
               cmocka_unit_test(each_allocation_may_fail))
