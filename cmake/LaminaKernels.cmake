@@ -46,10 +46,40 @@ function(lamina_host_kernels target)
 #include \"kernel/level_host.h\"
 ")
         list(APPEND sources ${folder}/kernel_${suffix}.c)
-        string(APPEND declarations "lmk_update_rows_function lmk_update_rows_${suffix};\nlmk_update_level_function lmk_update_level_${suffix};\n")
+        string(APPEND declarations "lmk_update_rows_function lmk_update_rows_${suffix};\nlmk_update_level_function lmk_update_level_${suffix};\nlmk_update_run_function lmk_update_run_${suffix};\n")
         string(TOUPPER "LAMINA_${lattice}, LAMINA_${collision}, LAMINA_${precision}" key)
-        string(APPEND entries "  {${key}, ${force}, lmk_update_rows_${suffix}, lmk_update_level_${suffix}},\n")
+        string(APPEND entries "  {${key}, ${force}, lmk_update_rows_${suffix}, lmk_update_level_${suffix}, lmk_update_run_${suffix}},\n")
       endforeach()
+    endforeach()
+  endforeach()
+  set(block_entries "")
+  foreach(lattice d2q9 d3q19 d3q27)
+    foreach(precision f32 f64)
+      set(suffix ${lattice}_${precision})
+      set(real float)
+      if(precision STREQUAL f64)
+        set(real double)
+      endif()
+      file(CONFIGURE OUTPUT ${folder}/blocks_${suffix}.c CONTENT
+"/* Generated: how populations move between blocks. */
+#include \"kernel/prelude_host.h\"
+
+#include \"kernel/naming.h\"
+
+#include \"kernel/dense.h\"
+
+#include \"kernel/boundary_data.h\"
+
+#define LMK_REAL ${real}
+#define LMK_SUFFIX ${suffix}
+#include \"kernel/lattice_${lattice}.h\"
+#include \"kernel/boundary.h\"
+#include \"kernel/block_host.h\"
+")
+      list(APPEND sources ${folder}/blocks_${suffix}.c)
+      string(APPEND declarations "lmk_update_blocks_function lmk_update_blocks_${suffix};\n")
+      string(TOUPPER "LAMINA_${lattice}, LAMINA_${precision}" key)
+      string(APPEND block_entries "  {${key}, lmk_update_blocks_${suffix}},\n")
     endforeach()
   endforeach()
   file(CONFIGURE OUTPUT ${folder}/cpu_kernel_table.h CONTENT
@@ -58,6 +88,8 @@ ${declarations}
 #define LMI_CPU_KERNEL_ROWS \\
 ")
   string(REPLACE "\n" " \\\n" continued "${entries}")
+  file(APPEND ${folder}/cpu_kernel_table.h "${continued}\n\n#define LMI_CPU_BLOCK_ROWS \\\n")
+  string(REPLACE "\n" " \\\n" continued "${block_entries}")
   file(APPEND ${folder}/cpu_kernel_table.h "${continued}\n")
   add_library(${target} OBJECT ${sources})
   target_link_libraries(${target} PRIVATE lamina_build_flags)

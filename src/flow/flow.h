@@ -75,6 +75,7 @@ struct lmi_flow {
 /* X(enumerator, name): lmi_<name>_flow_ops is the row. */
 #define LMI_FLOWS(X)          \
   X(LAMINA_GRID_DENSE, dense) \
+  X(LAMINA_GRID_SPARSE, block) \
   X(LAMINA_GRID_LEVELS, level)
 
 #define LMI_DECLARE_FLOW(enumerator, name) extern const lmi_flow_ops lmi_##name##_flow_ops;

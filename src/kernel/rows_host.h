@@ -302,11 +302,9 @@ LMK_INLINE LMK_SCALAR LMK_NAME(update_row)(const lmk_rows *rows, const LMK_NAME(
   return probe;
 }
 
-/* Updates rows->count rows. Returns the index of the first one with a non-finite cell, or -1. */
-int64_t LMK_NAME(update_rows)(lmk_rows *rows, const lmk_rates *rates);
-int64_t LMK_NAME(update_rows)(lmk_rows *rows, const lmk_rates *rates)
+LMK_INLINE LMK_NAME(constants) LMK_NAME(make_constants)(const lmk_rates *rates)
 {
-  const LMK_NAME(constants) constants = {
+  return (LMK_NAME(constants)){
     .omega = LMK_C(rates->omega),
     .omega_minus = LMK_C(rates->omega_minus),
     .tau = LMK_C(1.0 / rates->omega),
@@ -315,6 +313,22 @@ int64_t LMK_NAME(update_rows)(lmk_rows *rows, const lmk_rates *rates)
     .fy = LMK_C(rates->force[1]),
     .fz = LMK_C(rates->force[2]),
   };
+}
+
+/* A run of whole vectors without ends: cells of a block (block_rows.h). Whether all are finite. */
+bool LMK_NAME(update_run)(const lmk_rows *rows, const lmk_rates *rates);
+bool LMK_NAME(update_run)(const lmk_rows *rows, const lmk_rates *rates)
+{
+  const LMK_NAME(constants) constants = LMK_NAME(make_constants)(rates);
+  return (rows->in_place ? LMK_NAME(update_inner_in_place)(rows, 0, rows->cells, &constants)
+                         : LMK_NAME(update_inner)(rows, 0, rows->cells, &constants)) == 0;
+}
+
+/* Updates rows->count rows. Returns the index of the first one with a non-finite cell, or -1. */
+int64_t LMK_NAME(update_rows)(lmk_rows *rows, const lmk_rates *rates);
+int64_t LMK_NAME(update_rows)(lmk_rows *rows, const lmk_rates *rates)
+{
+  const LMK_NAME(constants) constants = LMK_NAME(make_constants)(rates);
   int64_t bad = -1;
   for (int64_t row = 0; row < rows->count; row++) {
     const LMK_SCALAR probe = LMK_NAME(update_row)(rows, &constants);

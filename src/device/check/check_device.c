@@ -43,6 +43,11 @@ static lamina_status check_level_kernels(lmi_device *device, const lmi_dense_key
   return lmi_cpu_ops.level_kernels(device, key, kernels);
 }
 
+static lamina_status check_block_kernels(lmi_device *device, const lmi_dense_key *key, lmi_block_kernels *kernels)
+{
+  return lmi_cpu_ops.block_kernels(device, key, kernels);
+}
+
 static lamina_status check_cells_kernel(lmi_device *device, const lamina_kernel_text *text, lamina_precision type,
                                         const lmi_kernel **kernel)
 {
@@ -79,6 +84,7 @@ const lmi_device_ops lmi_check_ops = {
   .release = check_release,
   .dense_kernels = check_dense_kernels,
   .level_kernels = check_level_kernels,
+  .block_kernels = check_block_kernels,
   .cells_kernel = check_cells_kernel,
   .exchange = check_exchange,
   .replay = check_replay,

@@ -10,6 +10,7 @@
 
 #include "kernel/dense.h"
 
+#include "kernel/block_rows.h"
 #include "kernel/rows.h"
 
 #include "kernel/jump.h"
@@ -27,6 +28,8 @@ struct lmi_kernel {
   size_t element_bytes;
   lmk_update_level_function *update_level; /* of kernels of levels */
   int level_part;                          /* LMK_LEVEL_STEP, ... */
+  lmk_update_blocks_function *update_blocks; /* of the step kernel over blocks, */
+  lmk_update_run_function *update_run;       /* and how it collides */
 };
 
 /* A kernel of a user; the device keeps them in a list until it is closed. */
@@ -40,11 +43,16 @@ typedef struct lmi_cpu_cells_kernel {
 lmk_update_rows_function *lmi_cpu_row_kernel(const lmi_dense_key *key);
 lmk_update_level_function *lmi_cpu_level_kernel(const lmi_dense_key *key);
 
+/* How a combination collides runs of cells, and how a lattice's populations move between blocks; NULL alike. */
+lmk_update_run_function *lmi_cpu_run_kernel(const lmi_dense_key *key);
+lmk_update_blocks_function *lmi_cpu_block_kernel(const lmi_dense_key *key);
+
 /* Binds the band of rows that begins with row y of plane z: addresses, wall terms, and in rows->count how many rows
  * follow alike: rows of the plane or, where a plane is one row, planes up to plane `end`. */
 void lmi_cpu_bind_rows(const lmk_step *step, int64_t y, int64_t z, int64_t end, size_t element_bytes, lmk_rows *rows);
 
 lmi_host_function lmi_cpu_step, lmi_cpu_import, lmi_cpu_export, lmi_cpu_moments, lmi_cpu_cells;
 lmi_host_function lmi_cpu_level, lmi_cpu_aside;
+lmi_host_function lmi_cpu_blocks, lmi_cpu_block_import, lmi_cpu_block_export, lmi_cpu_block_moments;
 
 #endif

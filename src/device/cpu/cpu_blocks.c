@@ -18,7 +18,7 @@ typedef struct block_plane {
   size_t bytes;
   int plane; /* cells of it */
   int32_t block;
-  int z; /* in the block */
+  int z;                            /* in the block */
   char *at[LMK_MAX_VELOCITIES][16]; /* NULL: no fluid */
 } block_plane;
 
@@ -29,7 +29,7 @@ static char *written_at(const block_plane *b, int q, int bit)
   if (b->plan.shift_out[q])
     to = lmk_block_neighbour(g, to, g->c[q][0], g->c[q][1], g->c[q][2]);
   if (to.block < 0)
-    return NULL; /* a cut link: enter_links() knows */
+    return NULL; /* a cut link: its cell keeps what it sent */
   return (char *)b->planes->step.target +
          lmk_block_element(g, to.block, b->plan.slot_out[q], to.bit) * (int64_t)b->bytes;
 }
@@ -49,8 +49,7 @@ static void bind_plane(block_plane *b, int32_t block, int z)
     return;
   for (int32_t k = g->link_first[block]; k < g->link_first[block + 1]; k++)
     if (g->links[k].bit / b->plane == z)
-      b->at[g->velocities - 1 - g->links[k].q][g->links[k].bit % b->plane] =
-        (char *)step->sent + k * (int64_t)b->bytes;
+      b->at[g->velocities - 1 - g->links[k].q][g->links[k].bit % b->plane] = (char *)step->sent + k * (int64_t)b->bytes;
 }
 
 typedef void use_block_plane(const block_plane *b, int64_t plane, char *buffer);
@@ -71,7 +70,8 @@ static void import_plane(const block_plane *b, int64_t plane, char *buffer)
   for (int cell = 0; cell < b->plane; cell++)
     for (int q = 0; q < b->grid->velocities && b->at[0][cell] != NULL; q++)
       memcpy(b->at[q][cell],
-             buffer + ((plane * b->grid->velocities + q) * cells + cell_in_plane(b, cell)) * (int64_t)b->bytes, b->bytes);
+             buffer + ((plane * b->grid->velocities + q) * cells + cell_in_plane(b, cell)) * (int64_t)b->bytes,
+             b->bytes);
 }
 
 static void export_plane(const block_plane *b, int64_t plane, char *buffer)

@@ -11,6 +11,7 @@ typedef struct cpu_device {
   int threads;
   lmi_kernel step, import_planes, export_planes, moments;
   lmi_kernel level_step, level_stream, level_collide, aside;
+  lmi_kernel blocks, block_import, block_export, block_moments;
   lmi_cpu_cells_kernel *cells_kernels;
   lmi_transfers transfers;
 } cpu_device;
@@ -90,6 +91,25 @@ static lamina_status cpu_level_kernels(lmi_device *device, const lmi_dense_key *
   cpu->level_collide.level_part = LMK_LEVEL_COLLIDE;
   cpu->aside = (lmi_kernel){.run = lmi_cpu_aside, .element_bytes = bytes};
   *kernels = (lmi_level_kernels){&cpu->level_step, &cpu->level_stream, &cpu->level_collide, &cpu->aside};
+  return LAMINA_OK;
+}
+
+static lamina_status cpu_block_kernels(lmi_device *device, const lmi_dense_key *key, lmi_block_kernels *kernels)
+{
+  cpu_device *cpu = (cpu_device *)device;
+  lmk_update_run_function *update_run = lmi_cpu_run_kernel(key);
+  LMI_REQUIRE(device->ctx, update_run != NULL, LAMINA_ERROR_ARGUMENT, "there is no %s collision for %s",
+              lamina_collision_name(key->collision), lamina_lattice_name(key->lattice));
+  const size_t bytes = key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float);
+  cpu->blocks = (lmi_kernel){.run = lmi_cpu_blocks,
+                             .element_bytes = bytes,
+                             .update_blocks = lmi_cpu_block_kernel(key),
+                             .update_run = update_run};
+  cpu->block_import = (lmi_kernel){.run = lmi_cpu_block_import, .element_bytes = bytes};
+  cpu->block_export = (lmi_kernel){.run = lmi_cpu_block_export, .element_bytes = bytes};
+  cpu->block_moments = (lmi_kernel){.run = lmi_cpu_block_moments, .element_bytes = bytes};
+  *kernels =
+    (lmi_block_kernels){&cpu->blocks, &cpu->blocks, &cpu->block_import, &cpu->block_export, &cpu->block_moments};
   return LAMINA_OK;
 }
 
@@ -255,6 +275,7 @@ const lmi_device_ops lmi_cpu_ops = {
   .release = cpu_release,
   .dense_kernels = cpu_dense_kernels,
   .level_kernels = cpu_level_kernels,
+  .block_kernels = cpu_block_kernels,
   .cells_kernel = cpu_cells_kernel,
   .replay = cpu_replay,
   .transfers = cpu_transfers,

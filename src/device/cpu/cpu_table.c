@@ -10,6 +10,7 @@ typedef struct table_row {
   bool force;
   lmk_update_rows_function *update_rows;
   lmk_update_level_function *update_level;
+  lmk_update_run_function *update_run;
 } table_row;
 
 static const table_row rows[] = {LMI_CPU_KERNEL_ROWS};
@@ -33,4 +34,26 @@ lmk_update_level_function *lmi_cpu_level_kernel(const lmi_dense_key *key)
 {
   const table_row *row = find_row(key);
   return row != NULL ? row->update_level : NULL;
+}
+
+lmk_update_run_function *lmi_cpu_run_kernel(const lmi_dense_key *key)
+{
+  const table_row *row = find_row(key);
+  return row != NULL ? row->update_run : NULL;
+}
+
+typedef struct block_row {
+  lamina_lattice lattice;
+  lamina_precision precision;
+  lmk_update_blocks_function *update_blocks;
+} block_row;
+
+static const block_row block_rows[] = {LMI_CPU_BLOCK_ROWS};
+
+lmk_update_blocks_function *lmi_cpu_block_kernel(const lmi_dense_key *key)
+{
+  for (size_t i = 0; i < LMI_COUNT(block_rows); i++)
+    if (block_rows[i].lattice == key->lattice && block_rows[i].precision == key->precision)
+      return block_rows[i].update_blocks;
+  return NULL;
 }

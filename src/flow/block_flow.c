@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "block_flow.h"
+
+#include <string.h>
+
+#include "base/ranks.h"
+
+/* ---- what is solid ---- */
+
+static uint64_t solid_bits(const void *user, lamina_int3 block)
+{
+  const lmi_voxels *voxels = user;
+  if (!voxels->grid.is_flat)
+    return voxels->solid[((size_t)block.z * (size_t)voxels->blocks.y + (size_t)block.y) * (size_t)voxels->blocks.x +
+                         (size_t)block.x];
+  const lamina_int3 n = voxels->grid.cells;
+  uint64_t bits = 0;
+  for (int bit = 0; bit < LMK_BLOCK_CELLS; bit++) {
+    const lamina_int3 cell = {8 * block.x + lmk_block_x(1, bit), 8 * block.z + lmk_block_z(1, bit), 0};
+    if (cell.x < n.x && cell.y < n.y && lmi_voxels_is_solid(voxels, cell))
+      bits |= (uint64_t)1 << bit;
+  }
+  return bits;
+}
+
+/* ---- the grid ---- */
+
+static void describe_blocks(const lamina_solver_options *options, const lmi_block_flow *flow,
+                            lmi_block_request *request)
+{
+  const lmi_lattice *lattice = flow->base.lattice;
+  *request = (lmi_block_request){
+    .cells = lmi_kernel_cells(options),
+    .is_flat = lattice->dimension == 2,
+    .partitions = options->partitions > 0 ? options->partitions : 1,
+    .velocities = lattice->velocities,
+    .c = lattice->c,
+    .solid = flow->has_voxels ? solid_bits : NULL,
+    .user = &flow->voxels,
+    .grouping = options->grouping,
+  };
+  for (int axis = 0; axis < 3; axis++)
+    request->is_periodic[axis] = lmi_is_periodic(options, axis);
+  for (int face = 0; face < LMK_FACES; face++)
+    request->is_wall[lmi_kernel_face(options, face)] = options->faces[face].kind == LAMINA_FACE_WALL;
+}
+
+static lamina_status make_blocks(lmi_block_flow *flow, const lamina_solver_options *options)
+{
+  lamina_context *ctx = flow->base.ctx;
+  if (options->geometry != NULL) {
+    const lmi_voxel_grid grid = {.cells = options->cells, .level = 0, .is_flat = flow->base.lattice->dimension == 2};
+    LMI_TRY(lmi_geometry_voxelize(ctx, options->geometry, &grid, NULL, &flow->voxels));
+    flow->has_voxels = true;
+  }
+  lmi_block_request request;
+  describe_blocks(options, flow, &request);
+  return lmi_blocks_create(ctx, &request, &flow->blocks);
+}
+
+/* ---- launches ---- */
+
+/* MEMORY: plain blocks and special ones of a section lie apart, each kind has its kernel. BITMASK, POPCOUNT: both
+ * kernels go over all blocks, each serves its kind. NAIVE: one kernel, that of special blocks, for all. */
+static void list_launches(lmi_block_flow *flow, lamina_grouping grouping)
+{
+  flow->launch_count = 0;
+  for (int p = 0; p < flow->blocks.layers.count; p++) {
+    const lmi_block_part *part = &flow->blocks.parts[p];
+    for (int s = 0; s < part->section_count && part->sections[s].first + part->sections[s].count <= part->blocks; s++) {
+      const lmk_block_section *section = &part->sections[s];
+      lmi_block_launch plain = {flow->kernels.step, NULL, p, s, section->first, section->count};
+      lmi_block_launch special = {flow->kernels.special, NULL, p, s, section->first, 0};
+      if (part->special_blocks > 0 && grouping == LAMINA_GROUPING_NAIVE) {
+        plain.kernel = flow->kernels.special;
+      } else if (part->special_blocks > 0 && grouping == LAMINA_GROUPING_MEMORY) {
+        plain.count = part->section_plain[s];
+        special.first = section->first + plain.count;
+        special.count = section->count - plain.count;
+      } else if (part->special_blocks > 0) {
+        special.count = section->count;
+      }
+      if (plain.count > 0)
+        flow->launches[flow->launch_count++] = plain;
+      if (special.count > 0)
+        flow->launches[flow->launch_count++] = special;
+    }
+  }
+}
+
+static int32_t served_kind(const lmi_block_flow *flow, const lmi_block_launch *launch, lamina_grouping grouping)
+{
+  const bool mixed = grouping == LAMINA_GROUPING_BITMASK || grouping == LAMINA_GROUPING_POPCOUNT;
+  if (!mixed || flow->blocks.parts[launch->part].special_blocks == 0)
+    return LMK_SERVE_ALL;
+  return launch->kernel == flow->kernels.special ? LMK_SERVE_SPECIAL : LMK_SERVE_PLAIN;
+}
+
+static void set_momentum(const lamina_solver_options *options, const lmi_lattice *lattice, lmk_block_step *step)
+{
+  for (int face = 0; face < LMK_FACES; face++) {
+    const lamina_face *given = &options->faces[face];
+    if (given->kind != LAMINA_FACE_WALL)
+      continue;
+    double u[3];
+    lmi_kernel_vector(options, given->velocity, u);
+    for (int q = 0; q < lattice->velocities; q++) {
+      const int8_t *c = lattice->c[q];
+      const double push = 6.0 * lattice->weight[q] * (c[0] * u[0] + c[1] * u[1] + c[2] * u[2]);
+      step->momentum[1 + lmi_kernel_face(options, face)][q] = push;
+      step->has_momentum = step->has_momentum || push != 0.0;
+    }
+  }
+}
+
+static lmk_block_step make_step(const lmi_block_flow *flow, const lamina_solver_options *options, int part, int section,
+                                int parity)
+{
+  const bool two = flow->field_count == 2;
+  lmk_block_step step = {
+    .grid = lmi_blocks_grid(&flow->blocks, part, section, lmi_streaming_rule(options->streaming)),
+    .rates = lmi_make_rates(options),
+    .source = flow->fields[two ? parity : 0][part],
+    .target = flow->fields[two ? 1 - parity : 0][part],
+    .sent = flow->sent[part],
+    .parity = parity,
+  };
+  set_momentum(options, flow->base.lattice, &step);
+  return step;
+}
+
+static void fill_steps(lmi_block_flow *flow, const lamina_solver_options *options)
+{
+  for (size_t i = 0; i < flow->launch_count; i++) {
+    lmi_block_launch *launch = &flow->launches[i];
+    launch->arguments = flow->arguments + i * LMI_BLOCK_PERIOD;
+    for (int e = 0; e < LMI_BLOCK_PERIOD; e++) {
+      lmk_block_step *step = &flow->steps[i * LMI_BLOCK_PERIOD + (size_t)e];
+      *step = make_step(flow, options, launch->part, launch->section, e);
+      step->serves = served_kind(flow, launch, options->grouping);
+      flow->arguments[i * LMI_BLOCK_PERIOD + (size_t)e] = step;
+    }
+  }
+}
+
+static void update(lmi_flow *base, const lamina_solver_options *options)
+{
+  lmi_block_flow *flow = (lmi_block_flow *)base;
+  fill_steps(flow, options);
+  flow->schedule.program.version++;
+}
+
+static lamina_status make_schedule(lmi_block_flow *flow, const lamina_solver_options *options, lmi_schedule *schedule)
+{
+  const int rule = lmi_streaming_rule(options->streaming);
+  const bool two = flow->field_count == 2;
+  const lmi_halo_access halos[LMI_BLOCK_PERIOD] = {lmi_streaming_halo(flow->base.lattice, rule, 0),
+                                                   lmi_streaming_halo(flow->base.lattice, rule, 1)};
+  void *const *const read[LMI_BLOCK_PERIOD] = {flow->fields[0], flow->fields[two ? 1 : 0]};
+  void *const *const written[LMI_BLOCK_PERIOD] = {flow->fields[two ? 1 : 0], flow->fields[0]};
+  const lmi_block_program program = {
+    .blocks = &flow->blocks,
+    .launches = flow->launches,
+    .launch_count = flow->launch_count,
+    .halos = halos,
+    .read_memory = read,
+    .written_memory = written,
+    .step_count = LMI_BLOCK_PERIOD,
+    .element_bytes = flow->base.stored_bytes,
+    .overlap = !options->no_overlap,
+  };
+  return lmi_block_schedule_create(flow->base.ctx, &program, schedule);
+}
+
+static lmi_dense_key make_key(const lamina_solver_options *options)
+{
+  return (lmi_dense_key){
+    .lattice = options->lattice,
+    .collision = options->collision,
+    .precision = options->precision,
+    .storage = options->storage,
+    .streaming = options->streaming,
+    .force = lmi_has_force(options),
+  };
+}
+
+static lamina_status set_force(lmi_flow *base, const lamina_solver_options *options)
+{
+  lmi_block_flow *flow = (lmi_block_flow *)base;
+  const lmi_dense_key key = make_key(options);
+  LMI_TRY(base->device->ops->block_kernels(base->device, &key, &flow->kernels));
+  list_launches(flow, options->grouping);
+  fill_steps(flow, options);
+  lmi_schedule fresh = {0}, old = flow->schedule;
+  LMI_TRY(make_schedule(flow, options, &fresh));
+  fresh.program.version = old.program.version + 1;
+  flow->schedule = fresh;
+  lmi_schedule_free(base->ctx, &old);
+  return LAMINA_OK;
+}
+
+/* ---- memory ---- */
+
+static size_t field_bytes(const lmi_block_flow *flow, int part)
+{
+  return (size_t)flow->blocks.parts[part].elements * flow->base.stored_bytes;
+}
+
+static size_t sent_bytes(const lmi_block_flow *flow, int part)
+{
+  return flow->field_count == 2 ? 0 : (size_t)flow->blocks.parts[part].link_count * flow->base.stored_bytes;
+}
+
+static uint64_t all_bytes(const lmi_block_flow *flow)
+{
+  uint64_t bytes = 0;
+  for (int p = 0; p < flow->blocks.layers.count; p++)
+    bytes += (uint64_t)flow->field_count * field_bytes(flow, p) + sent_bytes(flow, p);
+  return bytes;
+}
+
+static lamina_status allocate(lmi_block_flow *flow)
+{
+  lmi_device *device = flow->base.device;
+  const int parts = flow->blocks.layers.count;
+  for (int i = 0; i < 2; i++)
+    LMI_TRY(LMI_ALLOC(flow->base.ctx, (size_t)parts, &flow->fields[i]));
+  LMI_TRY(LMI_ALLOC(flow->base.ctx, (size_t)parts, &flow->sent));
+  for (int p = 0; p < parts; p++) {
+    for (int i = 0; i < flow->field_count; i++)
+      LMI_TRY(device->ops->allocate(device, p, field_bytes(flow, p), &flow->fields[i][p]));
+    if (sent_bytes(flow, p) > 0)
+      LMI_TRY(device->ops->allocate(device, p, sent_bytes(flow, p), &flow->sent[p]));
+  }
+  return LAMINA_OK;
+}
+
+static lamina_status make_launches(lmi_block_flow *flow, const lamina_solver_options *options)
+{
+  lamina_context *ctx = flow->base.ctx;
+  const size_t most = (size_t)flow->blocks.layers.count * LMK_BLOCK_SECTIONS * 2;
+  LMI_TRY(LMI_ALLOC(ctx, most, &flow->launches));
+  LMI_TRY(LMI_ALLOC(ctx, most * LMI_BLOCK_PERIOD, &flow->steps));
+  LMI_TRY(LMI_ALLOC(ctx, most * LMI_BLOCK_PERIOD, &flow->arguments));
+  list_launches(flow, options->grouping);
+  fill_steps(flow, options);
+  return LAMINA_OK;
+}
+
+static void free_memory(lmi_block_flow *flow)
+{
+  lmi_device *device = flow->base.device;
+  for (int p = 0; p < flow->blocks.layers.count; p++) {
+    for (int i = 0; i < 2; i++)
+      if (flow->fields[i] != NULL && flow->fields[i][p] != NULL)
+        device->ops->release(device, p, flow->fields[i][p], field_bytes(flow, p));
+    if (flow->sent != NULL && flow->sent[p] != NULL)
+      device->ops->release(device, p, flow->sent[p], sent_bytes(flow, p));
+  }
+  lmi_free(flow->base.ctx, flow->fields[0]);
+  lmi_free(flow->base.ctx, flow->fields[1]);
+  lmi_free(flow->base.ctx, flow->sent);
+}
+
+static void free_flow(lmi_flow *base)
+{
+  lmi_block_flow *flow = (lmi_block_flow *)base;
+  lamina_context *ctx = base->ctx;
+  lmi_schedule_free(ctx, &flow->schedule);
+  free_memory(flow);
+  lmi_free(ctx, flow->launches);
+  lmi_free(ctx, flow->steps);
+  lmi_free(ctx, flow->arguments);
+  if (base->device != NULL)
+    base->device->ops->close(base->device);
+  lmi_blocks_free(ctx, &flow->blocks);
+  lmi_voxels_free(ctx, &flow->voxels);
+  lmi_free(ctx, flow);
+}
+
+static lamina_status describe(lamina_context *ctx, const lamina_solver_options *options, lmi_block_flow *flow)
+{
+  const lamina_int3 cells = lmi_kernel_cells(options);
+  flow->base = (lmi_flow){
+    .ops = &lmi_block_flow_ops,
+    .ctx = ctx,
+    .lattice = lmi_lattice_get(options->lattice),
+    .partition = &flow->blocks.planes,
+    .schedule = &flow->schedule,
+    .nx = cells.x,
+    .ny = cells.y,
+    .nz = cells.z,
+    .element_bytes = lmi_precision_bytes(options),
+    .stored_bytes = options->storage == LAMINA_STORAGE_F16 ? 2 : lmi_precision_bytes(options),
+  };
+  flow->base.fault_planes = lmk_block_side(flow->base.lattice->dimension == 2, 2);
+  flow->field_count = options->streaming == LAMINA_TWO_GRID ? 2 : 1;
+  LMI_REQUIRE(ctx, lamina_rank_count(ctx) == 1, LAMINA_UNAVAILABLE,
+              "the sparse grid runs on one rank, not %d: use partitions of one process, or the dense grid",
+              lamina_rank_count(ctx));
+  return make_blocks(flow, options);
+}
+
+static lamina_status create(lamina_context *ctx, const lamina_solver_options *options, lmi_flow **made)
+{
+  lamina_status status = LAMINA_OK;
+  *made = NULL;
+  lmi_block_flow *flow = NULL;
+  const lmi_device_options device_options = lmi_flow_device_options(ctx, options);
+  const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
+  const lmi_dense_key key = make_key(options);
+  LMI_REQUIRE(ctx, ops->block_kernels != NULL, LAMINA_UNAVAILABLE,
+              "the sparse grid does not run on backend %s; use cpu", ops->name);
+  LMI_TRY(LMI_ALLOC(ctx, 1, &flow));
+  LMI_TRY_GOTO(status, describe(ctx, options, flow), cleanup);
+  LMI_TRY_GOTO(status, ops->open(ctx, &device_options, &flow->base.device), cleanup);
+  LMI_TRY_GOTO(status, ops->block_kernels(flow->base.device, &key, &flow->kernels), cleanup);
+  if (ops->require_room != NULL)
+    LMI_TRY_GOTO(
+      status,
+      ops->require_room(flow->base.device, all_bytes(flow), (uint64_t)flow->blocks.cells, flow->blocks.layers.count),
+      cleanup);
+  LMI_TRY_GOTO(status, allocate(flow), cleanup);
+  LMI_TRY_GOTO(status, make_launches(flow, options), cleanup);
+  LMI_TRY_GOTO(status, make_schedule(flow, options, &flow->schedule), cleanup);
+  *made = &flow->base;
+cleanup:
+  if (status != LAMINA_OK)
+    free_flow(&flow->base);
+  return status;
+}
+
+/* Counting the blocks is all the work there is before allocation. */
+static lamina_status estimate(lamina_context *ctx, const lamina_solver_options *options, uint64_t *bytes)
+{
+  *bytes = 0;
+  lmi_block_flow *flow = NULL;
+  LMI_TRY(LMI_ALLOC(ctx, 1, &flow));
+  const lamina_status status = describe(ctx, options, flow);
+  if (status == LAMINA_OK)
+    *bytes = all_bytes(flow);
+  free_flow(&flow->base);
+  return status;
+}
+
+/* ---- running and reading ---- */
+
+static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
+{
+  lmi_block_flow *flow = (lmi_block_flow *)base;
+  LMI_TRY(base->device->ops->replay(base->device, &flow->schedule.program, flow->replayed, steps, fault));
+  flow->replayed += fault->found ? fault->step + 1 : steps;
+  if (fault->found)
+    fault->plane = flow->blocks.parts[fault->partition].places[3 * fault->plane + 2] * base->fault_planes;
+  return LAMINA_OK;
+}
+
+static void restart(lmi_flow *base)
+{
+  ((lmi_block_flow *)base)->replayed = 0;
+}
+
+static lmk_block_planes bind_planes(const lmi_block_flow *flow, int part, int64_t last)
+{
+  const lmi_block_part *p = &flow->blocks.parts[part];
+  size_t launch = 0;
+  while (launch < flow->launch_count && flow->launches[launch].part != part)
+    launch++;
+  lmk_block_planes planes = {
+    .nx = flow->base.nx,
+    .ny = flow->base.ny,
+    .layer_first = p->layer_first,
+    .layer_blocks = p->layer_blocks,
+    .places = p->places,
+  };
+  if (launch < flow->launch_count)
+    planes.step = flow->steps[launch * LMI_BLOCK_PERIOD + (size_t)last];
+  else
+    planes.step.grid = lmi_blocks_grid(&flow->blocks, part, 0, LMK_TWO_GRID); /* no fluid in this partition */
+  return planes;
+}
+
+static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64_t count, void *buffer)
+{
+  const lmi_block_flow *flow = (const lmi_block_flow *)base;
+  const lmi_kernel *const kernels[] = {flow->kernels.import_planes, flow->kernels.export_planes, flow->kernels.moments};
+  const size_t value =
+    what == LMI_PLANES_MOMENTS ? 4 * sizeof(double) : (size_t)base->lattice->velocities * base->element_bytes;
+  const size_t plane_bytes = (size_t)(base->nx * base->ny) * value;
+  const int64_t last = what == LMI_PLANES_IMPORT ? 1 : (flow->replayed + 1) % LMI_BLOCK_PERIOD;
+  char *at = buffer;
+  while (count > 0) {
+    const int p = lmi_partition_owner(&flow->blocks.planes, first);
+    const lmi_slab *slab = &flow->blocks.planes.slabs[p];
+    const int64_t local = first - slab->first;
+    const int64_t here = slab->planes - local < count ? slab->planes - local : count;
+    lmk_block_planes arguments = bind_planes(flow, p, last);
+    arguments.buffer = at;
+    arguments.first = local;
+    const lmi_launch launch = {kernels[what], &arguments, local, here, p};
+    LMI_TRY(base->device->ops->run_planes(base->device, &launch, plane_bytes));
+    at += (size_t)here * plane_bytes;
+    first += here;
+    count -= here;
+  }
+  return LAMINA_OK;
+}
+
+static void info(const lmi_flow *base, lamina_solver_info *info)
+{
+  const lmi_block_flow *flow = (const lmi_block_flow *)base;
+  info->bytes = all_bytes(flow);
+  info->table_bytes = flow->blocks.table_bytes;
+  info->cells = flow->blocks.cells;
+  info->blocks = flow->blocks.blocks;
+  int faces = 0;
+  for (int p = 0; p < flow->blocks.layers.count; p++)
+    faces += flow->blocks.layers.slabs[p].upper >= 0;
+  if (faces == 0)
+    return;
+  info->alpha = (int)(flow->schedule.traffic.messages / faces + 0.5);
+  info->beta_values = (lamina_index)(flow->schedule.traffic.values / faces + 0.5);
+}
+
+const lmi_flow_ops lmi_block_flow_ops = {
+  .name = "sparse",
+  .create = create,
+  .free = free_flow,
+  .estimate = estimate,
+  .update = update,
+  .set_force = set_force,
+  .run = run,
+  .planes = planes,
+  .restart = restart,
+  .info = info,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lattice-Boltzmann method on blocks of 64 cells where there is fluid (grid/blocks.h, kernel/block.h). */
+#ifndef LMI_BLOCK_FLOW_H
+#define LMI_BLOCK_FLOW_H
+
+#include "flow.h"
+#include "voxels.h"
+#include "grid/block_schedule.h"
+
+enum { LMI_BLOCK_PERIOD = 2 };
+
+typedef struct lmi_block_flow {
+  lmi_flow base;
+  lmi_blocks blocks;
+  lmi_block_kernels kernels;
+  lmi_voxels voxels; /* while the flow is made; its words stay for the marks */
+  bool has_voxels;
+  int field_count;  /* two for the two-grid pattern */
+  void **fields[2]; /* populations, by partition */
+  void **sent;      /* in place: what was sent into cut links, by partition */
+  lmi_block_launch *launches;
+  size_t launch_count;
+  lmk_block_step *steps; /* period x launches */
+  const void **arguments;
+  lmi_schedule schedule;
+  int64_t replayed; /* steps since the state was last set */
+} lmi_block_flow;
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program of a block grid: what crosses faces, while private blocks run, then the blocks that touch a face. */
+#ifndef LMI_BLOCK_SCHEDULE_H
+#define LMI_BLOCK_SCHEDULE_H
+
+#include "blocks.h"
+#include "schedule.h"
+
+/* Blocks [first, first + count) of a section with one kernel. `arguments[e]` are those of step e of the period. */
+typedef struct lmi_block_launch {
+  const lmi_kernel *kernel;
+  const void *const *arguments;
+  int part, section;
+  int64_t first, count;
+} lmi_block_launch;
+
+typedef struct lmi_block_program {
+  const lmi_blocks *blocks;
+  const lmi_block_launch *launches;
+  size_t launch_count;
+  /* One a step of the period: what it touches in halos, and the memory of each partition it reads and writes there. */
+  const lmi_halo_access *halos;
+  void *const *const *read_memory;
+  void *const *const *written_memory;
+  size_t step_count;
+  size_t element_bytes;
+  bool overlap;
+} lmi_block_program;
+
+LAMINA_NODISCARD lamina_status lmi_block_schedule_create(lamina_context *ctx, const lmi_block_program *program,
+                                                         lmi_schedule *schedule);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks of 64 cells where there is fluid, sorted by one key: (partition, section, kind, Morton code). What kernels
+ * read of them stands in kernel/block.h.
+ *
+ * Partitions are runs of layers of blocks along the last axis, so that a partition has two neighbours at most and what
+ * crosses a face is one range of components of one plane. Sections are those of the disaggregated layout: blocks that
+ * touch the partition below, private blocks, blocks that touch the one above; halo blocks follow, one plane each. The
+ * kind says whether a block has cells with boundary data; sorting by it is the memory grouping (arXiv 2503.07898,
+ * section 4). */
+#ifndef LMI_BLOCKS_H
+#define LMI_BLOCKS_H
+
+#include "base/base.h"
+#include "kernel/prelude_host.h"
+
+#include "kernel/dense.h"
+
+#include "kernel/block.h"
+#include "partition.h"
+#include <lamina/types.h>
+
+/* Bits of the block at (x, y, z), counted in blocks: cells that are solid; of the active ones, those with boundary
+ * data. Called from several threads. */
+typedef uint64_t lmi_block_solid(const void *user, lamina_int3 block);
+typedef uint64_t lmi_block_special(const void *user, lamina_int3 block, uint64_t active);
+
+typedef struct lmi_block_request {
+  lamina_int3 cells; /* of the box, in the kernels' axes */
+  bool is_flat;      /* y is one cell thick: blocks of 8 x 1 x 8 */
+  int partitions;
+  int velocities;
+  const int8_t (*c)[4];
+  bool is_periodic[3];
+  bool is_wall[LMK_FACES];    /* faces whose links carry 1 + face; others that are not periodic cut links at rest */
+  lmi_block_solid *solid;     /* NULL: none */
+  lmi_block_special *special; /* NULL: none */
+  const void *user;
+  lamina_grouping grouping;
+} lmi_block_request;
+
+/* Sections of a partition in storage order; any may be empty or, like halos at an end of the box, not there (-1). With
+ * one layer of blocks lower_boundary and upper_boundary are the same. */
+typedef struct lmi_block_part {
+  int32_t blocks, stored; /* own; with halos */
+  int32_t section_count;
+  lmk_block_section sections[LMK_BLOCK_SECTIONS];
+  int lower_boundary, private_section, upper_boundary, lower_halo, upper_halo;
+  int64_t elements; /* of a field of `velocities` components */
+  int64_t cells;    /* with fluid */
+  int64_t first_layer, layers;
+  int top_plane; /* of a block of the top layer: the last plane inside the box */
+  int32_t *neighbours;
+  uint64_t *active;
+  uint32_t *extents;
+  int32_t *link_first;
+  lmk_block_link *links;
+  int64_t link_count;
+  uint8_t *kinds;
+  uint64_t *special;
+  int64_t special_blocks, special_cells;
+  int32_t *items; /* as the grouping wants it, or NULL */
+  int64_t item_count;
+  int32_t section_items[LMK_BLOCK_SECTIONS]; /* MEMORY: first item of the section's special blocks */
+  int32_t section_plain[LMK_BLOCK_SECTIONS]; /* MEMORY: plain blocks at the head of each section */
+  int32_t *layer_first, *layer_blocks, *places;
+  uint64_t table_bytes;
+} lmi_block_part;
+
+typedef struct lmi_blocks {
+  lmi_block_request request;
+  lamina_int3 box;       /* in blocks */
+  lmi_partition layers;  /* of blocks */
+  lmi_partition planes;  /* the same slabs in planes of cells */
+  lmi_block_part *parts; /* layers.count */
+  int64_t cells, blocks; /* with fluid */
+  uint64_t table_bytes;
+} lmi_blocks;
+
+/* Errors: ARGUMENT when there are more partitions than layers, no cell with fluid, or more blocks than 2^31; MEMORY. */
+LAMINA_NODISCARD lamina_status lmi_blocks_create(lamina_context *ctx, const lmi_block_request *request,
+                                                 lmi_blocks *blocks);
+void lmi_blocks_free(lamina_context *ctx, lmi_blocks *blocks);
+
+/* The tables of a partition as a kernel reads them; `section` chooses the item rule of MEMORY. */
+lmk_block_grid lmi_blocks_grid(const lmi_blocks *blocks, int part, int section, int streaming);
+
+/* Cell of the box (kernels' axes), and the item of a special cell. */
+lamina_int3 lmi_blocks_cell(const lmi_blocks *blocks, int part, int32_t block, int bit);
+int32_t lmi_blocks_item(const lmi_blocks *blocks, int part, int32_t block, int bit);
+
+/* Layers along the last axis of a box of so many cells: the most partitions there can be. */
+int64_t lmi_block_layers(int64_t planes, bool is_flat);
+
+/* ---- between blocks.c and block_tables.c ---- */
+
+/* Every block of the box: its active cells and its number in its partition (-1: none). */
+typedef struct lmi_block_map {
+  uint64_t *active;
+  int32_t *number;
+} lmi_block_map;
+
+LAMINA_NODISCARD lamina_status lmi_blocks_make_tables(lamina_context *ctx, lmi_blocks *blocks,
+                                                      const lmi_block_map *map);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sparse grid gives the dense grid's bits on a full box, for every lattice, collision, precision, streaming,
+ * partition and thread count; all of it on the checking backend, whose memory is poisoned. */
+#include "support/test.h"
+
+#include "flow_setup.h"
+
+typedef struct block_variant {
+  lamina_grid_kind grid;
+  lamina_streaming streaming;
+  int partitions, threads;
+} block_variant;
+
+static const block_variant judge = {LAMINA_GRID_DENSE, LAMINA_TWO_GRID, 1, 1};
+
+static unsigned char *run_variant(lamina_solver_options options, const block_variant *v, int steps, size_t *bytes)
+{
+  lamina_context_options context_options = lamina_context_options_default();
+  context_options.threads = v->threads;
+  lamina_context *ctx = NULL;
+  assert_int_equal(lamina_context_create(&context_options, &ctx), LAMINA_OK);
+  options.grid = v->grid;
+  options.streaming = v->streaming;
+  options.partitions = v->partitions;
+  options.no_overlap = v->threads == 2;
+  options.backend = LAMINA_BACKEND_CHECK;
+  int dimension = lamina_lattice_dimension(options.lattice);
+  lamina_solver *solver = NULL;
+  if (lamina_solver_create(ctx, &options, &solver) != LAMINA_OK ||
+      lamina_solver_initialise(solver, random_start, &dimension) != LAMINA_OK ||
+      lamina_solver_run(solver, steps) != LAMINA_OK)
+    fail_msg("%s %s %s, %d partitions: %s", lamina_lattice_name(options.lattice),
+             lamina_collision_name(options.collision), lamina_streaming_name(v->streaming), v->partitions,
+             lamina_error_message(ctx));
+  unsigned char *state = copy_state(solver, bytes);
+  lamina_solver_destroy(solver);
+  lamina_context_destroy(ctx);
+  return state;
+}
+
+static void compare(const lamina_solver_options *options, const block_variant *v, int steps)
+{
+  size_t bytes = 0;
+  unsigned char *expected = run_variant(*options, &judge, steps, &bytes);
+  unsigned char *found = run_variant(*options, v, steps, &bytes);
+  if (memcmp(found, expected, bytes) != 0)
+    fail_msg("%s %s %s force %d, %lld x %lld x %lld cells, faces %d%d%d: sparse %s with %d partitions, %d threads, %d "
+             "steps differs from dense",
+             lamina_lattice_name(options->lattice), lamina_collision_name(options->collision),
+             lamina_precision_name(options->precision), options->force.x != 0.0, (long long)options->cells.x,
+             (long long)options->cells.y, (long long)options->cells.z, (int)options->faces[0].kind,
+             (int)options->faces[2].kind, (int)options->faces[4].kind, lamina_streaming_name(v->streaming),
+             v->partitions, v->threads, steps);
+  free(expected);
+  free(found);
+}
+
+/* Whole blocks, and boxes whose ends cut blocks. */
+static const lamina_int3 boxes_3d[] = {{8, 8, 12}, {37, 5, 7}, {4, 4, 4}, {1, 2, 9}, {13, 12, 17}};
+static const lamina_int3 boxes_2d[] = {{16, 24, 1}, {37, 9, 1}, {3, 17, 1}};
+
+static lamina_solver_options draw(lamina_lattice lattice, int number)
+{
+  lamina_solver_options options = box_options(lattice, number % BOXES, number / 3 % 2 != 0);
+  if (lattice == LAMINA_D2Q9)
+    options.cells = boxes_2d[number % 3];
+  else
+    options.cells = boxes_3d[number % 5];
+  return options;
+}
+
+static void compare_lattice(lamina_lattice lattice)
+{
+  static const int threads[] = {1, 2, 3, 8};
+  int number = 0;
+  for (int collision = 0; collision < 5; collision++) {
+    if (collision == LAMINA_CUMULANT && lattice == LAMINA_D3Q19)
+      continue;
+    for (int precision = 0; precision < 2; precision++)
+      for (int streaming = 0; streaming < 3; streaming++)
+        for (int box = 0; box < BOXES; box++, number++) {
+          lamina_solver_options options = draw(lattice, number + number / 20);
+          options.collision = (lamina_collision)collision;
+          options.precision = (lamina_precision)precision;
+          const lamina_index planes = lattice == LAMINA_D2Q9 ? options.cells.y : options.cells.z;
+          const lamina_index layers = lattice == LAMINA_D2Q9 ? (planes + 7) / 8 : (planes + 3) / 4;
+          const block_variant v = {LAMINA_GRID_SPARSE, (lamina_streaming)streaming, 1 + number % (int)layers,
+                                   threads[number / 3 % 4]};
+          compare(&options, &v, 5 + number % 2);
+        }
+  }
+}
+
+static void d2q9_gives_the_bits_of_dense(void **state)
+{
+  (void)state;
+  compare_lattice(LAMINA_D2Q9);
+}
+
+static void d3q19_gives_the_bits_of_dense(void **state)
+{
+  (void)state;
+  compare_lattice(LAMINA_D3Q19);
+}
+
+static void d3q27_gives_the_bits_of_dense(void **state)
+{
+  (void)state;
+  compare_lattice(LAMINA_D3Q27);
+}
+
+/* Every size from one cell to more than two blocks, periodic and not, and as many partitions as there are layers. */
+static void any_size_and_any_number_of_partitions(void **state)
+{
+  (void)state;
+  int number = 0;
+  for (int size = 1; size <= 9; size++)
+    for (int box = 0; box < BOXES; box++, number++)
+      for (int partitions = 1; partitions <= (size + 3) / 4; partitions++) {
+        lamina_solver_options options = box_options(LAMINA_D3Q19, box, true);
+        options.cells = (lamina_int3){1 + (size * 5) % 9, 1 + (size * 7) % 10, size};
+        const block_variant v = {LAMINA_GRID_SPARSE, (lamina_streaming)(number % 3), partitions, 1 + number % 3};
+        compare(&options, &v, 5);
+      }
+}
+
+static void more_partitions_than_layers_are_refused(void **state)
+{
+  (void)state;
+  lamina_context *ctx = NULL;
+  assert_int_equal(lamina_context_create(NULL, &ctx), LAMINA_OK);
+  lamina_solver_options options = lamina_solver_options_default();
+  options.cells = (lamina_int3){8, 8, 9};
+  options.grid = LAMINA_GRID_SPARSE;
+  options.partitions = 4;
+  lamina_solver *solver = NULL;
+  assert_int_equal(lamina_solver_create(ctx, &options, &solver), LAMINA_ERROR_ARGUMENT);
+  assert_non_null(strstr(lamina_error_message(ctx), "at most 3 partitions"));
+  assert_null(solver);
+  lamina_context_destroy(ctx);
+}
+
+static void messages_are_two_a_partition(void **state)
+{
+  (void)state;
+  lamina_context *ctx = NULL;
+  assert_int_equal(lamina_context_create(NULL, &ctx), LAMINA_OK);
+  for (int streaming = 0; streaming < 3; streaming++) {
+    lamina_solver_options options = lamina_solver_options_default();
+    options.cells = (lamina_int3){16, 8, 32};
+    options.grid = LAMINA_GRID_SPARSE;
+    options.streaming = (lamina_streaming)streaming;
+    options.partitions = 4;
+    lamina_solver *solver = NULL;
+    assert_int_equal(lamina_solver_create(ctx, &options, &solver), LAMINA_OK);
+    lamina_solver_info info;
+    lamina_solver_get_info(solver, &info);
+    assert_int_equal(info.alpha, 2);
+    assert_int_equal(info.beta_values, 2 * 5 * 16 * 8);
+    assert_int_equal(info.blocks, 4 * 2 * 8);
+    lamina_solver_destroy(solver);
+  }
+  lamina_context_destroy(ctx);
+}
+
+LMI_TEST_MAIN(cmocka_unit_test(d2q9_gives_the_bits_of_dense), cmocka_unit_test(d3q19_gives_the_bits_of_dense),
+              cmocka_unit_test(d3q27_gives_the_bits_of_dense), cmocka_unit_test(any_size_and_any_number_of_partitions),
+              cmocka_unit_test(more_partitions_than_layers_are_refused), cmocka_unit_test(messages_are_two_a_partition))
