@@ -25,6 +25,7 @@ LABELS = {
     ("disaggregated", "messages"): "disaggregated, messages in a graph",
     ("plane", "direct@streams"): "plane order, direct stores",
     ("plane", "direct"): "plane order, direct stores in a graph",
+    ("plane", "direct@meetings"): "plane order, direct stores, devices that meet",
 }
 
 
@@ -48,7 +49,7 @@ class Model:
         self.setup = {True: statistics.median(p["copy_us"][0] for p in peers),
                       False: statistics.median(p["graph_copy_us"][0] for p in peers)}
         self.meet = {}
-        for way in ("messages@streams", "messages", "direct@streams", "direct", "plain@streams"):
+        for way in ("messages@streams", "messages", "direct@streams", "direct", "direct@meetings", "plain@streams"):
             layout = "disaggregated" if way.startswith("messages") else "plane"
             known = [r for r in rows if r["way"] == way and r["layout"] == layout and r["streaming"] == "two_grid"
                      and r["lattice"] == "d3q19" and r["devices"] > 1 and self.slab(r) is not None]
@@ -109,8 +110,8 @@ def ratios(rows):
 
 
 def gnuplot(folder, name, title, y_label, series, extra=""):
-    lines = [f'set terminal svg size 760,480 noenhanced font "sans,13" background "white"', f'set output "{folder}/{name}.svg"',
-             f'set title "{title}"', 'set xlabel "cells along an edge"', f'set ylabel "{y_label}"', "set key bottom right opaque",
+    lines = [f'set terminal svg size 980,480 noenhanced font "sans,13" background "white"', f'set output "{folder}/{name}.svg"',
+             f'set title "{title}"', 'set xlabel "cells along an edge"', f'set ylabel "{y_label}"', "set key outside right top",
              "set grid", "set logscale x 2", 'set xtics (64, 96, 128, 160, 192, 256, 384, 512)', extra]
     plots = []
     for i, (label, points) in enumerate(series):
@@ -128,6 +129,8 @@ def draw(rows, result, folder, devices):
             some = sorted((r for r in rows if r["lattice"] == "d3q19" and r["streaming"] == streaming and
                            r["layout"] == layout and r["way"] == way and r["devices"] == devices and
                            r["cells"][0] == r["cells"][2]), key=lambda r: r["cells"][0])
+            if not some:
+                continue
             chosen.append((label, [(r["cells"][0], r["mlups"],
                                     r["cells"][0] ** 3 / r["model_us"] if r.get("model_us") else float("nan")) for r in some]))
             over.append((label, [(t["cells"], t["over_soa"]) for t in sorted(result["over_soa"], key=lambda t: t["cells"])
@@ -139,7 +142,7 @@ def draw(rows, result, folder, devices):
                 f"Lid-driven cavity, D3Q19 f32, {streaming}, {devices} H200 (dotted: model)", "MLUPS", chosen)
         gnuplot(folder, f"devices-{devices}-{streaming}-over-soa",
                 f"Speed over SoA with messages, D3Q19 f32, {streaming}, {devices} H200", "ratio", over,
-                "set key top right opaque")
+                "set key outside right top")
 
 
 def lines_of(result):

@@ -21,7 +21,7 @@ size_rows() {
     done
     echo "$row:plane:$n"
     for way in soa:messages@streams soa:messages disaggregated:messages@streams disaggregated:messages \
-      plane:messages plane:plain@streams plane:direct@streams plane:direct; do
+      plane:messages plane:plain@streams plane:direct@streams plane:direct plane:direct@meetings; do
       echo "$row:${way%%:*}:$n:$devices:${way#*:}:$devices"
     done
   done

@@ -102,18 +102,18 @@ static random_case make_case(lamina_lattice lattice, lamina_layout layout)
   options->lattice = lattice;
   options->layout = layout;
   for (int face = LAMINA_FACE_Y_LOW; face < LAMINA_FACE_COUNT; face++)
-    options->faces[face] = (lamina_face){LAMINA_FACE_PERIODIC, {0, 0, 0}};
+    options->faces[face] = (lamina_face){.kind = LAMINA_FACE_PERIODIC};
   options->faces[LAMINA_FACE_X_HIGH].velocity.z = 0.04;
   return made;
 }
 
-/* How slabs talk: directly, by messages under computation, by messages before it; each as graphs and on streams. */
+/* How slabs talk: directly, by messages under computation, by messages before it; each in every kind of replay. */
 static int compare_transports(const case_outcome *judge, random_case *drawn, int devices)
 {
-  static const char *const replays[] = {"graphs", "streams"};
+  static const char *const replays[] = {"graphs", "meetings", "streams"};
   int different = 0;
   for (int mode = 0; mode < 3; mode++)
-    for (int replay = 0; replay < 2; replay++)
+    for (int replay = 0; replay < 3; replay++)
       for (int slabs = devices; slabs <= 2 * devices; slabs += devices) {
         setenv("LAMINA_CUDA_REPLAY", replays[replay], 1);
         drawn->options.copy_messages = mode > 0;
@@ -147,7 +147,7 @@ int session_equal(int devices, const char *layout)
       case_outcome judge = random_case_run(&drawn, LAMINA_BACKEND_CPU);
       session_use_devices(&drawn.options, devices);
       different += compare_transports(&judge, &drawn, devices);
-      compared += 12;
+      compared += 18;
       case_outcome_free(&judge);
     }
   session_print(json_pack("{s:s, s:i, s:s, s:i, s:i}", "task", "equal", "devices", devices, "layout", layout,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ceilings and speeds. A row is "lattice:collision:precision:streaming:layout:cells[:partitions[:mode[:devices]]]",
  * precision f32, f64 or f16 (storage), mode direct, messages, plain (messages that nothing hides) or periodic, each
- * with @streams where steps are not to be replayed as graphs; the box has walls all around and a moving lid. */
+ * with @streams where steps are not to be replayed as graphs and @meetings where devices are to meet; the box has
+ * walls all around and a moving lid. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,8 +118,8 @@ static void set_mode(const char *mode, lamina_solver_options *options)
   options->copy_messages = is_plain || (length == 8 && strncmp(mode, "messages", length) == 0);
   if (length == 8 && strncmp(mode, "periodic", length) == 0)
     for (int face = 0; face < LAMINA_FACE_COUNT; face++)
-      options->faces[face] = (lamina_face){LAMINA_FACE_PERIODIC, {0, 0, 0}};
-  setenv("LAMINA_CUDA_REPLAY", strcmp(mode + length, "@streams") == 0 ? "streams" : "graphs", 1);
+      options->faces[face] = (lamina_face){.kind = LAMINA_FACE_PERIODIC};
+  setenv("LAMINA_CUDA_REPLAY", mode[length] == '@' ? mode + length + 1 : "graphs", 1);
 }
 
 lamina_solver_options session_parse_row(const char *row)

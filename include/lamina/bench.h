@@ -58,9 +58,13 @@ typedef struct lamina_transport {
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_transport_measure(lamina_context *context,
                                                                    lamina_transport *transport);
 
+/* The same between slabs of one accelerator, from what a copy costs in a captured graph. Errors: UNAVAILABLE, DEVICE. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_transport_measure_device(lamina_context *context, int ordinal,
+                                                                          lamina_transport *transport);
+
 /* Halo exchange of a periodic box: the paper's Figure 5 on this machine. */
 typedef struct lamina_halo_bench {
-  lamina_solver_options solver; /* cells, lattice, layout, partitions ...; backend cpu or check */
+  lamina_solver_options solver; /* cells, lattice, layout, partitions, backend ... */
   int repetitions;              /* 1 to 1000; default 5 */
   double seconds;               /* of one repetition, about, > 0; default 0.1 */
 } lamina_halo_bench;

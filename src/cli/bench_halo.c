@@ -14,7 +14,7 @@ struct bench_halo_values {
   bool json;
   int64_t threads, partitions, repetitions;
   double seconds;
-  int lattice, precision, layout, streaming;
+  int lattice, precision, layout, streaming, backend;
   lmi_word_list cells;
 };
 
@@ -26,6 +26,7 @@ static const char *const lattices[] = {"default", LAMINA_LATTICE_LIST(NAME_ROW) 
 static const char *const precisions[] = {"default", LAMINA_PRECISION_LIST(NAME_ROW) NULL};
 static const char *const layouts[] = {"default", LAMINA_LAYOUT_LIST(NAME_ROW) NULL};
 static const char *const streamings[] = {"default", LAMINA_STREAMING_LIST(NAME_ROW) NULL};
+static const char *const backends[] = {"default", LAMINA_BACKEND_LIST(NAME_ROW) NULL};
 #undef NAME_ROW
 
 static const lmi_option options[] = {
@@ -36,6 +37,8 @@ static const lmi_option options[] = {
   LMI_OPTION_CHOICE(struct bench_halo_values, precision, "precision", precisions, "of populations (default: f32)"),
   LMI_OPTION_CHOICE(struct bench_halo_values, streaming, "streaming", streamings,
                     "pattern (default: two_grid, as in the paper)"),
+  LMI_OPTION_CHOICE(struct bench_halo_values, backend, "backend", backends,
+                    "where it runs (default: cpu); cuda: slabs of the first device, as messages"),
   LMI_OPTION_INTEGER(struct bench_halo_values, partitions, "partitions", "N", 2, 4096,
                      "slabs (default: one a thread, at least 2)"),
   LMI_OPTION_INTEGER(struct bench_halo_values, threads, "threads", "N", 1, 4096, "threads (default: all usable)"),
@@ -79,6 +82,8 @@ static lamina_halo_bench make_bench(const struct bench_halo_values *values, int 
     bench.solver.precision = (lamina_precision)(values->precision - 1);
   if (values->streaming > 0)
     bench.solver.streaming = (lamina_streaming)(values->streaming - 1);
+  if (values->backend > 0)
+    bench.solver.backend = (lamina_backend)(values->backend - 1);
   return bench;
 }
 
@@ -186,16 +191,19 @@ static lamina_status run_rows(const halo_report *report)
   return LAMINA_OK;
 }
 
-static void print_transport(const lamina_transport *transport, int threads)
+static void print_transport(const lamina_transport *transport, int threads, bool on_device)
 {
-  printf("periodic box, %d threads. Transport %s, fitted by ping-pong:", threads, transport->name);
+  if (on_device)
+    printf("periodic box, slabs of one device. Transport %s, copies inside the device:", transport->name);
+  else
+    printf("periodic box, %d threads. Transport %s, fitted by ping-pong:", threads, transport->name);
   print_number(transport->setup_us, 0, 3);
   printf(" us a message,");
   print_number(transport->sync_us, 0, 3);
   printf(" us an exchange,");
   print_number(transport->gb_per_s, 0, 2);
-  printf(" GB/s a thread\n%-6s %-13s %7s %6s %10s %9s %9s %9s %9s %9s\n", "set", "layout", "cells", "alpha", "beta",
-         "KiB", "model us", "alone us", "MLUPS", "no overl.");
+  printf(" GB/s%s\n%-6s %-13s %7s %6s %10s %9s %9s %9s %9s %9s\n", on_device ? "" : " a thread", "set", "layout",
+         "cells", "alpha", "beta", "KiB", "model us", "alone us", "MLUPS", "no overl.");
 }
 
 static json_t *transport_json(const lamina_transport *transport)
@@ -214,9 +222,11 @@ static lamina_status bench_halo_run(lmi_call *call)
   LMI_TRY(lmi_call_open(call, (int)values->threads));
   halo_report report = {.call = call};
   LMI_TRY(read_cells(call, &values->cells, report.cells, &report.size_count));
-  LMI_TRY(lamina_transport_measure(call->ctx, &report.transport));
+  const bool on_device = values->backend == LAMINA_BACKEND_CUDA + 1;
+  LMI_TRY(on_device ? lamina_transport_measure_device(call->ctx, 0, &report.transport)
+                    : lamina_transport_measure(call->ctx, &report.transport));
   if (!values->json) {
-    print_transport(&report.transport, lamina_context_thread_count(call->ctx));
+    print_transport(&report.transport, lamina_context_thread_count(call->ctx), on_device);
     return run_rows(&report);
   }
   lamina_host host;

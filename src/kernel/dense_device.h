@@ -5,10 +5,17 @@
 #define LMK_DENSE_DEVICE_H
 
 /* One a device. Steps of a replay count on from `base`; `fault` is the smallest key of a non-finite plane so far:
- * step, partition and plane in this order of weight, so that the smallest is the first. */
+ * step, partition and plane in this order of weight, so that the smallest is the first. The rest is for meetings of
+ * devices: how many this one has been to, what the slabs below and above have told, whether it waited in vain. */
 typedef struct lmk_watch {
   uint64_t base, fault;
+  uint64_t meetings, told[2], lost;
 } lmk_watch;
+
+/* The watches of a device and of those with the slabs beside its own; NULL where there is none. */
+typedef struct lmk_device_meeting {
+  lmk_watch *own, *lower, *upper;
+} lmk_device_meeting;
 
 enum { LMK_FAULT_STEP_SHIFT = 34, LMK_FAULT_PARTITION_SHIFT = 24 };
 

@@ -23,6 +23,22 @@ typedef unsigned long long uint64_t;
 #define LMK_THREAD(axis) ((int)threadIdx.axis)
 #define LMK_KEEP_LEAST(address, value) atomicMin((unsigned long long *)(address), (unsigned long long)(value))
 
+/* Between devices: what a device wrote before it told is there for whoever has heard. Polls take about a microsecond:
+ * patience lasts a minute or so. */
+#define LMK_PATIENCE ((uint64_t)1 << 26)
+#define LMK_WAIT_WHILE(condition) \
+  while (condition) {}
+LMK_INLINE void lmk_tell(uint64_t *address, uint64_t value)
+{
+  asm volatile("fence.sc.sys;\n\tst.release.sys.global.u64 [%0], %1;" : : "l"(address), "l"(value) : "memory");
+}
+LMK_INLINE uint64_t lmk_hear(const uint64_t *address)
+{
+  uint64_t value;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  return value;
+}
+
 /* Compiled with --fmad=false: only what is written as LMK_FMA is fused, as on the host. */
 LMK_INLINE float LMK_FMA(float a, float b, float c)
 {

@@ -5,6 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <lamina/accelerator.h>
+
+/* Few steps would measure how a device is woken, not how it goes on: runs there are so long at least. */
+enum { QUEUED_STEPS = 512 };
+
 enum { REPETITIONS = 50, UNKNOWNS = 3, MOST_MESSAGES = 16, SIZES = 5, COUNTS = 3, SAMPLES = SIZES * COUNTS };
 
 static const size_t message_bytes[SIZES] = {1024, 4096, 16384, 49152, 98304};
@@ -16,6 +21,7 @@ lamina_status lmi_time_copies(lmi_device *device, const lmi_program *program, do
 {
   lmi_fault fault;
   int64_t steps = 2;
+  const int64_t least = strcmp(device->ops->name, "cuda") == 0 ? QUEUED_STEPS : 2;
   double best = HUGE_VAL;
   const double limit = lmi_clock_seconds() + PATIENCE * seconds;
   for (int i = 0; i < REPETITIONS + 1 && (i < 3 || lmi_clock_seconds() < limit); i++) {
@@ -25,7 +31,7 @@ lamina_status lmi_time_copies(lmi_device *device, const lmi_program *program, do
     if (i > 0)
       best = each < best ? each : best;
     else
-      steps = each > 0.0 ? 2 + (int64_t)fmin(seconds / REPETITIONS / each, 1e7) : 2;
+      steps = each > 0.0 ? least + (int64_t)fmin(seconds / REPETITIONS / each, 1e7) : least;
   }
   *step_us = 1e6 * best;
   return LAMINA_OK;
@@ -136,4 +142,20 @@ lamina_status lamina_transport_measure(lamina_context *ctx, lamina_transport *tr
 cleanup:
   close_ping_pong(ctx, &game);
   return status;
+}
+
+lamina_status lamina_transport_measure_device(lamina_context *ctx, int ordinal, lamina_transport *transport)
+{
+  enum { REPETITIONS_OF_PROBES = 5 };
+  const uint64_t bytes = (uint64_t)256 << 20;
+  lamina_accelerator_setup setup;
+  lamina_bandwidth copy;
+  memset(transport, 0, sizeof *transport);
+  LMI_TRY(lamina_accelerator_measure_setup(ctx, ordinal, REPETITIONS_OF_PROBES, &setup));
+  LMI_TRY(lamina_accelerator_link(ctx, ordinal, LAMINA_LINK_DEVICE_COPY, bytes, REPETITIONS_OF_PROBES, &copy));
+  snprintf(transport->name, sizeof transport->name, "graph");
+  transport->sync_us = setup.graph_launch_us.median;
+  transport->setup_us = setup.graph_copy_us.median;
+  transport->gb_per_s = 0.5 * copy.gb_per_s.median; /* of what is sent: a copy reads and writes it */
+  return LAMINA_OK;
 }

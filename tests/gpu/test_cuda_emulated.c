@@ -32,26 +32,35 @@ static void keeps_kernels_and_distrusts_damaged_ones(void **state)
   case_outcome_free(&second);
 }
 
-/* Both emulated devices at once: slabs dealt out in turn. */
-static void two_devices_give_what_one_gives(void **state)
+static void compare_two_devices(const char *replay, int partitions)
 {
-  (void)state;
-  cuda_setup();
-  random_case drawn = {.options = cavity(12), .steps = 40};
-  drawn.options.partitions = 4;
+  setenv("LAMINA_CUDA_REPLAY", replay, 1);
+  random_case drawn = {.options = cavity(12), .steps = 41};
+  drawn.options.partitions = partitions;
   case_outcome one = random_case_run(&drawn, LAMINA_BACKEND_CUDA);
   drawn.options.devices[1] = 1;
   drawn.options.device_count = 2;
   case_outcome two = random_case_run(&drawn, LAMINA_BACKEND_CUDA);
   drawn.options.copy_messages = true;
   case_outcome copied = random_case_run(&drawn, LAMINA_BACKEND_CUDA);
+  unsetenv("LAMINA_CUDA_REPLAY");
   if (one.status != LAMINA_OK || two.status != LAMINA_OK || copied.status != LAMINA_OK)
-    fail_msg("'%s', '%s', '%s'", one.message, two.message, copied.message);
+    fail_msg("%s: '%s', '%s', '%s'", replay, one.message, two.message, copied.message);
   assert_memory_equal(one.planes, two.planes, one.bytes);
   assert_memory_equal(one.planes, copied.planes, one.bytes);
   case_outcome_free(&one);
   case_outcome_free(&two);
   case_outcome_free(&copied);
+}
+
+/* Both emulated devices at once, slabs dealt out in turn: by graphs, step by step, and meeting without events. */
+static void two_devices_give_what_one_gives(void **state)
+{
+  (void)state;
+  cuda_setup();
+  compare_two_devices("graphs", 4);
+  compare_two_devices("streams", 2);
+  compare_two_devices("meetings", 2);
 }
 
 LMI_TEST_MAIN(cmocka_unit_test(agrees_with_the_processor_1), cmocka_unit_test(agrees_with_the_processor_2),

@@ -50,8 +50,9 @@ static lamina_status open_unit(lmi_cuda_device *cuda, int ordinal)
   LMI_TRY(lmi_cuda_enter(cuda, cuda->unit_count - 1));
   LMI_TRY(lmi_cuda_check(ctx, api, api->stream_create(&unit->stream, LMI_CU_STREAM_NON_BLOCKING), "making a stream"));
   LMI_TRY(lmi_cuda_check(ctx, api, api->event_create(&unit->done, LMI_CU_EVENT_DISABLE_TIMING), "making an event"));
-  return lmi_cuda_check(ctx, api, api->memory_allocate(&unit->watch, sizeof(lmk_watch)),
-                        "allocating the watch on non-finite values");
+  LMI_TRY(lmi_cuda_check(ctx, api, api->memory_allocate(&unit->watch, sizeof(lmk_watch)),
+                         "allocating the watch on non-finite values"));
+  return lmi_cuda_check(ctx, api, api->set_bytes(unit->watch, 0, sizeof(lmk_watch), unit->stream), "setting the watch");
 }
 
 /* Where all devices can reach each other's memory, kernels store straight into a neighbour's slab. */
@@ -82,11 +83,13 @@ static lamina_status open_units(lmi_cuda_device *cuda, const lmi_device_options 
   return LAMINA_OK;
 }
 
-/* LAMINA_CUDA_REPLAY=streams: each step is put on streams anew, for comparisons. */
-static bool wants_graphs(void)
+/* LAMINA_CUDA_REPLAY=streams: each step is put on streams anew, for comparisons. meetings: devices wait for each other
+ * without events (cuda_meet.c); not the usual way before it has been measured. */
+static void choose_replay(lmi_cuda_device *cuda)
 {
   const char *wanted = getenv("LAMINA_CUDA_REPLAY");
-  return wanted == NULL || strcmp(wanted, "streams") != 0;
+  cuda->graphs = wanted == NULL || strcmp(wanted, "streams") != 0;
+  cuda->meetings = wanted != NULL && strcmp(wanted, "meetings") == 0;
 }
 
 static void cuda_close(lmi_device *device);
@@ -98,7 +101,7 @@ static lamina_status cuda_open(lamina_context *ctx, const lmi_device_options *op
   lamina_status status = LAMINA_OK;
   LMI_TRY(LMI_ALLOC(ctx, 1, &made));
   made->base = (lmi_device){.ops = &lmi_cuda_ops, .ctx = ctx};
-  made->graphs = wants_graphs();
+  choose_replay(made);
   LMI_TRY_GOTO(status, lmi_cuda_api_open(ctx, &made->api), cleanup);
   LMI_TRY_GOTO(status, lmi_nvrtc_api_open(ctx, &made->nvrtc), cleanup);
   LMI_TRY_GOTO(status, lmi_cuda_check(ctx, &made->api, made->api.driver_version(&made->driver), "asking the driver"),
@@ -137,8 +140,7 @@ static void cuda_close(lmi_device *device)
     lmi_cuda_unit *unit = &cuda->units[u];
     if (lmi_cuda_enter(cuda, u) != LAMINA_OK)
       continue;
-    if (unit->staging != 0)
-      (void)cuda->api.memory_free(unit->staging);
+    lmi_cuda_free_staging(cuda, unit);
     if (unit->watch != 0)
       (void)cuda->api.memory_free(unit->watch);
     if (unit->done != NULL)
@@ -235,6 +237,7 @@ static lamina_status load_on_unit(lmi_cuda_device *cuda, const char *name, const
   LMI_TRY(find_function(cuda, module, "lmk_import_planes", &set->kernels[LMI_CUDA_IMPORT].functions[u][0]));
   LMI_TRY(find_function(cuda, module, "lmk_export_planes", &set->kernels[LMI_CUDA_EXPORT].functions[u][0]));
   LMI_TRY(find_function(cuda, module, "lmk_moments", &set->kernels[LMI_CUDA_MOMENTS].functions[u][0]));
+  LMI_TRY(find_function(cuda, module, "lmk_meet", &set->meet[u]));
   return find_function(cuda, module, "lmk_watch_advance", &set->advance[u]);
 }
 

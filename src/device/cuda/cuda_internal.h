@@ -14,17 +14,26 @@
 
 enum { LMI_CUDA_MAX_UNITS = 16, LMI_CUDA_MAX_PARTITIONS = 1 << (LMK_FAULT_STEP_SHIFT - LMK_FAULT_PARTITION_SHIFT) };
 
+/* A buffer on the device and its twin on the host, for planes on their way; `moved`: the last copy is through. */
+typedef struct lmi_cuda_stage {
+  lmi_cu_address memory;
+  void *pinned; /* NULL: the system pins no memory */
+  lmi_cu_event moved;
+} lmi_cuda_stage;
+
+enum { LMI_CUDA_STAGES = 2 };
+
 /* One physical device. */
 typedef struct lmi_cuda_unit {
   lmi_cu_device device;
   lmi_cu_context context;
   int ordinal, architecture;
   char name[64];
-  lmi_cu_stream stream;   /* of everything but partitions */
-  lmi_cu_event done;      /* the end of what was last put on it */
-  lmi_cu_address watch;   /* lmk_watch */
-  lmi_cu_address staging; /* planes on their way to or from the host */
-  size_t staging_bytes;
+  lmi_cu_stream stream; /* of everything but partitions */
+  lmi_cu_event done;    /* the end of what was last put on it */
+  lmi_cu_address watch; /* lmk_watch */
+  lmi_cuda_stage stages[LMI_CUDA_STAGES];
+  size_t stage_bytes; /* of each */
 } lmi_cuda_unit;
 
 typedef enum lmi_cuda_role { LMI_CUDA_STEP, LMI_CUDA_IMPORT, LMI_CUDA_EXPORT, LMI_CUDA_MOMENTS } lmi_cuda_role;
@@ -42,7 +51,7 @@ struct lmi_kernel {
 typedef struct lmi_cuda_set {
   lmi_dense_key key;
   lmi_kernel kernels[4]; /* by role */
-  lmi_cu_function advance[LMI_CUDA_MAX_UNITS];
+  lmi_cu_function advance[LMI_CUDA_MAX_UNITS], meet[LMI_CUDA_MAX_UNITS];
   lmi_cu_module modules[LMI_CUDA_MAX_UNITS];
   struct lmi_cuda_set *next;
 } lmi_cuda_set;
@@ -54,9 +63,9 @@ typedef struct lmi_cuda_lane {
   lmi_cu_event computed, copied;
 } lmi_cuda_lane;
 
-/* Steps captured as a graph. */
+/* Steps captured as a graph: one for all devices, or each device's own when they meet (cuda_meet.c). */
 typedef struct lmi_cuda_capture {
-  lmi_cu_graph_exec exec;
+  lmi_cu_graph_exec exec[LMI_CUDA_MAX_UNITS];
   int64_t steps;
 } lmi_cuda_capture;
 
@@ -71,6 +80,7 @@ typedef struct lmi_cuda_device {
   int unit_count;
   bool reaches_all;   /* every device, the memory of every other */
   bool graphs;        /* periods are captured; off where the driver captures nothing across devices */
+  bool meetings;      /* devices with one slab each tell each other themselves that a step is done */
   lmi_cuda_set *sets; /* all that were asked for, the newest first */
   lmi_cuda_lane *lanes;
   int lane_count;
@@ -94,11 +104,27 @@ LAMINA_NODISCARD lamina_status lmi_cuda_launch_step(const lmi_cuda_device *cuda,
 LAMINA_NODISCARD lamina_status lmi_cuda_launch_planes(const lmi_cuda_device *cuda, const lmi_launch *launch,
                                                       lmi_cu_address buffer, int64_t first, int64_t count);
 
+/* A whole slab's launch of a step whose kernels store into their neighbours. */
+LAMINA_NODISCARD lamina_status lmi_cuda_launch_slab(const lmi_cuda_device *cuda, const lmi_step_phases *step,
+                                                    int partition, uint64_t index, lmi_cu_stream stream);
+/* Lets the steps that follow on the unit's stream count on from here. */
+LAMINA_NODISCARD lamina_status lmi_cuda_advance_watch(const lmi_cuda_device *cuda, int unit, uint64_t steps);
+
+/* cuda_meet.c: steps of devices that meet, each on its own stream. */
+LAMINA_NODISCARD lamina_status lmi_cuda_record_meetings(const lmi_cuda_device *cuda, const lmi_program *program,
+                                                        int64_t start, int64_t count);
+LAMINA_NODISCARD lamina_status lmi_cuda_capture_meetings(const lmi_cuda_device *cuda, const lmi_program *program,
+                                                         int64_t steps, lmi_cuda_capture *capture);
+LAMINA_NODISCARD lamina_status lmi_cuda_launch_meetings(const lmi_cuda_device *cuda, const lmi_cuda_capture *capture);
+
 /* cuda_planes.c */
+void lmi_cuda_free_staging(const lmi_cuda_device *cuda, lmi_cuda_unit *unit);
 LAMINA_NODISCARD lamina_status lmi_cuda_run_planes(lmi_device *device, const lmi_launch *launch,
                                                    size_t bytes_per_plane);
 
 /* cuda_replay.c */
+LAMINA_NODISCARD lamina_status lmi_cuda_instantiate(const lmi_cuda_device *cuda, lmi_cu_graph graph,
+                                                    lmi_cu_graph_exec *exec);
 LAMINA_NODISCARD lamina_status lmi_cuda_replay(lmi_device *device, const lmi_program *program, int64_t start,
                                                int64_t count, lmi_fault *fault);
 void lmi_cuda_drop_captures(lmi_cuda_device *cuda);

@@ -97,6 +97,31 @@ lamina_status lmi_cuda_launch_step(const lmi_cuda_device *cuda, const lmi_launch
   return LAMINA_OK;
 }
 
+/* Every slab has one launch that begins with its plane 0; the others are parts of the same. */
+lamina_status lmi_cuda_launch_slab(const lmi_cuda_device *cuda, const lmi_step_phases *step, int partition,
+                                   uint64_t index, lmi_cu_stream stream)
+{
+  for (size_t p = 0; p < step->phase_count; p++)
+    for (size_t i = 0; i < step->phases[p].launch_count; i++) {
+      lmi_launch launch = step->phases[p].launches[i];
+      if (launch.partition != partition || launch.first != 0)
+        continue;
+      launch.count = ((const lmk_step *)launch.arguments)->dense.nz;
+      return lmi_cuda_launch_step(cuda, &launch, index, stream);
+    }
+  return LAMINA_OK;
+}
+
+lamina_status lmi_cuda_advance_watch(const lmi_cuda_device *cuda, int unit, uint64_t steps)
+{
+  lmi_cu_address watch = cuda->units[unit].watch;
+  void *parameters[] = {&watch, &steps};
+  return lmi_cuda_check(
+    cuda->base.ctx, &cuda->api,
+    cuda->api.launch(cuda->sets->advance[unit], 1, 1, 1, 1, 1, 1, 0, cuda->units[unit].stream, parameters, NULL),
+    "counting steps");
+}
+
 enum { PLANES_BLOCK = 128 };
 
 lamina_status lmi_cuda_launch_planes(const lmi_cuda_device *cuda, const lmi_launch *launch, lmi_cu_address buffer,

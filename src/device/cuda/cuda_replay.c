@@ -35,6 +35,8 @@ static int partitions_of(const lmi_program *program)
       const lmi_phase *phase = &program->steps[s].phases[p];
       for (size_t i = 0; i < phase->launch_count; i++)
         most = phase->launches[i].partition > most ? phase->launches[i].partition : most;
+      for (size_t i = 0; i < phase->copy_count; i++)
+        most = phase->copies[i].source_partition > most ? phase->copies[i].source_partition : most;
     }
   return most + 1;
 }
@@ -173,21 +175,15 @@ static lamina_status record_step(const lmi_cuda_device *cuda, const lmi_step_pha
   return LAMINA_OK;
 }
 
-/* A step whose kernels store into their neighbours: whole slabs, each after the last step of the slabs beside it. Every
- * slab has one launch that begins with its plane 0; the others are parts of the same. */
+/* A step whose kernels store into their neighbours: whole slabs, each after the last step of the slabs beside it. */
 static lamina_status record_direct_step(const lmi_cuda_device *cuda, const lmi_step_phases *step, uint64_t index)
 {
-  for (size_t p = 0; p < step->phase_count; p++)
-    for (size_t i = 0; i < step->phases[p].launch_count; i++) {
-      lmi_launch launch = step->phases[p].launches[i];
-      if (launch.first != 0)
-        continue;
-      launch.count = ((const lmk_step *)launch.arguments)->dense.nz;
-      LMI_TRY(lmi_cuda_enter(cuda, cuda->lanes[launch.partition].unit));
-      LMI_TRY(lmi_cuda_launch_step(cuda, &launch, index, cuda->lanes[launch.partition].compute));
-    }
-  LMI_TRY(mark_lanes(cuda));
   const int count = cuda->lane_count;
+  for (int p = 0; p < count; p++) {
+    LMI_TRY(lmi_cuda_enter(cuda, cuda->lanes[p].unit));
+    LMI_TRY(lmi_cuda_launch_slab(cuda, step, p, index, cuda->lanes[p].compute));
+  }
+  LMI_TRY(mark_lanes(cuda));
   for (int p = 0; p < count; p++) {
     LMI_TRY(wait_for(cuda, cuda->lanes[p].compute, cuda->lanes[(p + 1) % count].computed));
     LMI_TRY(wait_for(cuda, cuda->lanes[p].compute, cuda->lanes[(p + count - 1) % count].computed));
@@ -195,23 +191,25 @@ static lamina_status record_direct_step(const lmi_cuda_device *cuda, const lmi_s
   return LAMINA_OK;
 }
 
+/* The first launch tells; a program of messages alone has none. */
 static bool is_direct(const lmi_program *program)
 {
-  const lmi_phase *phase = program->steps[0].phases;
-  while (phase->launch_count == 0)
-    phase++;
-  return phase->launches[0].kernel->direct;
+  for (size_t p = 0; p < program->steps[0].phase_count; p++)
+    if (program->steps[0].phases[p].launch_count > 0)
+      return program->steps[0].phases[p].launches[0].kernel->direct;
+  return false;
+}
+
+static bool is_meeting(const lmi_cuda_device *cuda, const lmi_program *program)
+{
+  return cuda->meetings && cuda->unit_count > 1 && cuda->lane_count == cuda->unit_count && is_direct(program);
 }
 
 static lamina_status advance_watches(const lmi_cuda_device *cuda, uint64_t steps)
 {
   for (int u = 0; u < cuda->unit_count; u++) {
-    lmi_cu_address watch = cuda->units[u].watch;
-    void *parameters[] = {&watch, &steps};
     LMI_TRY(lmi_cuda_enter(cuda, u));
-    LMI_TRY(check(
-      cuda, cuda->api.launch(cuda->sets->advance[u], 1, 1, 1, 1, 1, 1, 0, cuda->units[u].stream, parameters, NULL),
-      "counting steps"));
+    LMI_TRY(lmi_cuda_advance_watch(cuda, u, steps));
   }
   return LAMINA_OK;
 }
@@ -261,6 +259,8 @@ static lamina_status join_lanes(const lmi_cuda_device *cuda)
 static lamina_status record_steps(const lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count)
 {
   const bool direct = is_direct(program);
+  if (is_meeting(cuda, program))
+    return lmi_cuda_record_meetings(cuda, program, start, count);
   LMI_TRY(fork_lanes(cuda));
   for (int64_t s = 0; s < count; s++) {
     const lmi_step_phases *step = &program->steps[(size_t)(start + s) % program->step_count];
@@ -282,7 +282,9 @@ static lamina_status fill_halos(const lmi_cuda_device *cuda, const lmi_program *
     LMI_TRY(join_copies(cuda, &step->phases[p]));
     LMI_TRY(mark_lanes(cuda));
   }
-  return join_lanes(cuda);
+  LMI_TRY(join_lanes(cuda));
+  LMI_TRY(gather_units(cuda));
+  return scatter_units(cuda);
 }
 
 /* ---- graphs ---- */
@@ -290,11 +292,19 @@ static lamina_status fill_halos(const lmi_cuda_device *cuda, const lmi_program *
 void lmi_cuda_drop_captures(lmi_cuda_device *cuda)
 {
   for (int i = 0; i < LMI_CUDA_CAPTURES; i++) {
-    if (cuda->captures[i].exec != NULL)
-      (void)cuda->api.graph_exec_destroy(cuda->captures[i].exec);
+    for (int u = 0; u < LMI_CUDA_MAX_UNITS; u++)
+      if (cuda->captures[i].exec[u] != NULL)
+        (void)cuda->api.graph_exec_destroy(cuda->captures[i].exec[u]);
     cuda->captures[i] = (lmi_cuda_capture){0};
   }
   cuda->captured_steps = NULL;
+}
+
+lamina_status lmi_cuda_instantiate(const lmi_cuda_device *cuda, lmi_cu_graph graph, lmi_cu_graph_exec *exec)
+{
+  const lmi_cu_result made = cuda->api.graph_instantiate(exec, graph, 0);
+  (void)cuda->api.graph_destroy(graph);
+  return check(cuda, made, "making a graph of steps");
 }
 
 static lamina_status capture_steps(lmi_cuda_device *cuda, const lmi_program *program, int64_t steps,
@@ -303,17 +313,16 @@ static lamina_status capture_steps(lmi_cuda_device *cuda, const lmi_program *pro
   const lmi_cuda_api *api = &cuda->api;
   const lmi_cu_stream main_stream = cuda->units[0].stream;
   lmi_cu_graph graph = NULL;
+  capture->steps = steps;
+  if (is_meeting(cuda, program))
+    return lmi_cuda_capture_meetings(cuda, program, steps, capture);
   LMI_TRY(lmi_cuda_enter(cuda, 0));
   LMI_TRY(check(cuda, api->stream_begin_capture(main_stream, LMI_CU_CAPTURE_RELAXED), "capturing steps"));
   const lamina_status recorded = record_steps(cuda, program, 0, steps);
   const lmi_cu_result ended = api->stream_end_capture(main_stream, &graph);
   LMI_TRY(recorded);
   LMI_TRY(check(cuda, ended, "capturing steps"));
-  const lmi_cu_result made = api->graph_instantiate(&capture->exec, graph, 0);
-  (void)api->graph_destroy(graph);
-  LMI_TRY(check(cuda, made, "making a graph of steps"));
-  capture->steps = steps;
-  return LAMINA_OK;
+  return lmi_cuda_instantiate(cuda, graph, &capture->exec[0]);
 }
 
 static bool is_captured(const lmi_cuda_device *cuda, const lmi_program *program)
@@ -346,14 +355,16 @@ static lamina_status require_captures(lmi_cuda_device *cuda, const lmi_program *
   return LAMINA_OK;
 }
 
-static lamina_status launch_captures(const lmi_cuda_device *cuda, int64_t *start, int64_t *count)
+static lamina_status launch_captures(const lmi_cuda_device *cuda, bool meeting, int64_t *start, int64_t *count)
 {
   for (int i = 0; i < LMI_CUDA_CAPTURES; i++) {
     const lmi_cuda_capture *capture = &cuda->captures[i];
     for (; *count >= capture->steps; *count -= capture->steps, *start += capture->steps)
-      LMI_TRY(check(cuda, cuda->api.graph_launch(capture->exec, cuda->units[0].stream), "replaying steps"));
+      LMI_TRY(meeting
+                ? lmi_cuda_launch_meetings(cuda, capture)
+                : check(cuda, cuda->api.graph_launch(capture->exec[0], cuda->units[0].stream), "replaying steps"));
   }
-  return scatter_units(cuda);
+  return meeting ? LAMINA_OK : scatter_units(cuda);
 }
 
 /* ---- the watch ---- */
@@ -381,6 +392,9 @@ static lamina_status read_watches(const lmi_cuda_device *cuda, int64_t before, l
     LMI_TRY(lmi_cuda_enter(cuda, u));
     LMI_TRY(check(cuda, cuda->api.copy_to_host(&watch, unit->watch, sizeof watch, unit->stream), "reading the watch"));
     LMI_TRY(check(cuda, cuda->api.stream_synchronize(unit->stream), "running steps"));
+    LMI_REQUIRE(cuda->base.ctx, watch.lost == 0, LAMINA_ERROR_DEVICE,
+                "device %d waited for the devices beside it in vain (step %llu since it was opened)", unit->ordinal,
+                (unsigned long long)watch.lost);
     first = watch.fault < first ? watch.fault : first;
   }
   if (first == UINT64_MAX)
@@ -414,7 +428,7 @@ static lamina_status run_chunk(lmi_cuda_device *cuda, const lmi_program *program
   count -= lead;
   if (count == 0)
     return LAMINA_OK;
-  LMI_TRY(launch_captures(cuda, &start, &count));
+  LMI_TRY(launch_captures(cuda, is_meeting(cuda, program), &start, &count));
   return count > 0 ? record_steps(cuda, program, start, count) : LAMINA_OK;
 }
 

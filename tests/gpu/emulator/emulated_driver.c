@@ -13,13 +13,13 @@ enum { DEVICES = 2, CAPTURE_ERROR = 901, INVALID = 1, OUT_OF_MEMORY = 2, NONE = 
 
 struct emulated_entry {
   const char *name;
-  void (*run)(void **arguments, const int *grid, const int *block, int backwards);
+  int (*run)(void **arguments, const int *grid, const int *block, int backwards); /* 1: it has to wait */
   size_t bytes[2];
 };
 
 /* ---- what is put on streams: nodes that wait for at most two others ---- */
 
-typedef enum kind { MARK, SET, COPY, COPY_ROWS, LAUNCH, GRAPH } kind;
+typedef enum kind { MARK, SET, COPY, COPY_ROWS, LAUNCH } kind;
 
 typedef struct node {
   kind kind;
@@ -30,13 +30,14 @@ typedef struct node {
   unsigned char value;
   const emulated_entry *function;
   unsigned char *arguments[2];
+  bool borrows; /* the arguments are a graph's */
   int grid[3], block[3];
-  const graph *graph;
 } node;
 
 struct graph {
   node *nodes;
   int count, room;
+  int last; /* of a captured graph: what comes after it waits for this node */
 };
 
 struct stream {
@@ -77,9 +78,8 @@ static node *add_node(stream *s, kind what, int also_after)
   return n;
 }
 
-static void run_graph(const graph *g);
-
-static void run_node(const node *n)
+/* False when it has to wait for what another stream is to do. */
+static bool run_node(const node *n)
 {
   char *target = (char *)(uintptr_t)n->target;
   const char *source = (const char *)(uintptr_t)n->source;
@@ -91,9 +91,9 @@ static void run_node(const node *n)
     for (size_t row = 0; row < n->rows; row++)
       memcpy(target + row * n->pitch, source + row * n->pitch, n->bytes);
     break;
-  case LAUNCH: n->function->run((void **)n->arguments, n->grid, n->block, (int)roll(2)); break;
-  case GRAPH: run_graph(n->graph); break;
+  case LAUNCH: return n->function->run((void **)n->arguments, n->grid, n->block, (int)roll(2)) == 0;
   }
+  return true;
 }
 
 static bool is_ready(const graph *g, const node *n)
@@ -115,11 +115,14 @@ static void run_graph(const graph *g)
     for (int i = first; i < g->count && i < first + 4096 && count < 64; i++)
       if (is_ready(g, &g->nodes[i]))
         ready[count++] = i;
-    if (count == 0)
-      abort();
-    node *chosen = &g->nodes[ready[roll((uint32_t)count)]];
-    run_node(chosen);
-    chosen->done = true;
+    for (bool ran = false; !ran;) {
+      if (count == 0)
+        abort(); /* all wait for each other */
+      const uint32_t at = roll((uint32_t)count);
+      node *chosen = &g->nodes[ready[at]];
+      ran = chosen->done = run_node(chosen);
+      ready[at] = ready[--count];
+    }
     while (first < g->count && g->nodes[first].done)
       first++;
   }
@@ -128,7 +131,7 @@ static void run_graph(const graph *g)
 static void free_nodes(graph *g)
 {
   for (int i = 0; i < g->count; i++)
-    for (int a = 0; a < 2; a++)
+    for (int a = 0; a < 2 && !g->nodes[i].borrows; a++)
       free(g->nodes[i].arguments[a]);
   free(g->nodes);
   *g = (graph){0};
@@ -435,6 +438,7 @@ int cuStreamBeginCapture_v2(stream *s, int mode)
 }
 int cuStreamEndCapture(stream *s, graph **captured)
 {
+  capturing->last = s->last;
   for (int i = 0; i < 256; i++) {
     if (streams[i] != NULL && streams[i]->captured) {
       streams[i]->captured = false;
@@ -495,12 +499,21 @@ int cuGraphInstantiateWithFlags(graph **made, graph *g, unsigned long long flags
   *made = copy;
   return (int)flags;
 }
+/* Its nodes join what is pending, behind the stream's last. */
 int cuGraphLaunch(graph *g, stream *s)
 {
-  node *n = add_node(s, GRAPH, NONE);
-  if (n == NULL)
-    return CAPTURE_ERROR;
-  n->graph = g;
+  const int behind = s->last, offset = pending.count;
+  for (int i = 0; i < g->count; i++) {
+    node *n = add_node(s, MARK, NONE);
+    if (n == NULL)
+      return CAPTURE_ERROR;
+    *n = g->nodes[i];
+    n->borrows = true;
+    n->done = false;
+    for (int b = 0; b < 2; b++)
+      n->before[b] = n->before[b] == NONE ? behind : n->before[b] + offset;
+  }
+  s->last = g->last + offset;
   return 0;
 }
 int cuGraphExecDestroy(graph *g)

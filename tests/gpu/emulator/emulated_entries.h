@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Follows a kernel text: what the emulated driver finds in a module. All threads of a launch run one after the other,
- * forwards or backwards: a step in place must not care. */
+ * forwards or backwards: a step in place must not care. `run` returns 1 when a thread would have to wait. */
 typedef struct emulated_entry {
   const char *name;
-  void (*run)(void **arguments, const int *grid, const int *block, int backwards);
+  int (*run)(void **arguments, const int *grid, const int *block, int backwards);
   size_t bytes[2];
 } emulated_entry;
 
@@ -19,11 +19,13 @@ typedef struct emulated_entry {
     call;                                                                                                              \
   }
 
-#define EMULATED_KERNEL(name, type)                                                          \
-  static void run_##name(void **arguments, const int *grid, const int *block, int backwards) \
-  {                                                                                          \
-    const type *argument = arguments[0];                                                     \
-    EMULATED_THREADS(name(*argument))                                                        \
+#define EMULATED_KERNEL(name, type)                                                         \
+  static int run_##name(void **arguments, const int *grid, const int *block, int backwards) \
+  {                                                                                         \
+    const type *argument = arguments[0];                                                    \
+    emulated_waits = 0;                                                                     \
+    EMULATED_THREADS(name(*argument))                                                       \
+    return emulated_waits;                                                                  \
   }
 
 EMULATED_KERNEL(lmk_step_even, lmk_device_step)
@@ -31,13 +33,15 @@ EMULATED_KERNEL(lmk_step_odd, lmk_device_step)
 EMULATED_KERNEL(lmk_import_planes, lmk_device_planes)
 EMULATED_KERNEL(lmk_export_planes, lmk_device_planes)
 EMULATED_KERNEL(lmk_moments, lmk_device_planes)
+EMULATED_KERNEL(lmk_meet, lmk_device_meeting)
 
-static void run_lmk_watch_advance(void **arguments, const int *grid, const int *block, int backwards)
+static int run_lmk_watch_advance(void **arguments, const int *grid, const int *block, int backwards)
 {
   (void)grid;
   (void)block;
   (void)backwards;
   lmk_watch_advance(*(lmk_watch **)arguments[0], *(const uint64_t *)arguments[1]);
+  return 0;
 }
 
 const emulated_entry emulated_entries[] = {
@@ -46,6 +50,7 @@ const emulated_entry emulated_entries[] = {
   {"lmk_import_planes", run_lmk_import_planes, {sizeof(lmk_device_planes), 0}},
   {"lmk_export_planes", run_lmk_export_planes, {sizeof(lmk_device_planes), 0}},
   {"lmk_moments", run_lmk_moments, {sizeof(lmk_device_planes), 0}},
+  {"lmk_meet", run_lmk_meet, {sizeof(lmk_device_meeting), 0}},
   {"lmk_watch_advance", run_lmk_watch_advance, {sizeof(lmk_watch *), sizeof(uint64_t)}},
   {0, 0, {0, 0}},
 };

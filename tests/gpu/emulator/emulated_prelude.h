@@ -25,6 +25,23 @@ static emulated_index emulated_block, emulated_thread;
 #define LMK_THREAD(axis) (emulated_thread.axis)
 #define LMK_KEEP_LEAST(address, value) (*(address) = *(address) < (value) ? *(address) : (value))
 
+/* A launch that would have to wait is run again later. */
+static int emulated_waits;
+#define LMK_PATIENCE ((uint64_t)1 << 26)
+#define LMK_WAIT_WHILE(condition) \
+  if (condition) {                \
+    emulated_waits = 1;           \
+    return;                       \
+  }
+static inline void lmk_tell(uint64_t *address, uint64_t value)
+{
+  *address = value;
+}
+static inline uint64_t lmk_hear(const uint64_t *address)
+{
+  return *address;
+}
+
 #define LMK_FMA(a, b, c) _Generic((a) + (c), float : __builtin_fmaf, double : __builtin_fma)((a), (b), (c))
 #define LMK_SQRT(a) _Generic((a), float : __builtin_sqrtf, double : __builtin_sqrt)(a)
 
