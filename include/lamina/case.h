@@ -142,6 +142,24 @@ typedef struct lamina_run_reference {
   char text[224]; /* the same as a sentence */
 } lamina_run_reference;
 
+/* Of a series of samples; NAN where it is not known. */
+typedef struct lamina_run_mean {
+  double mean;
+  double error; /* standard error of the mean, with the correlation of the samples */
+  double low, high;
+} lamina_run_mean;
+
+/* What a series of forces on a body says. Coefficients are force / (density speed^2 area / 2). */
+typedef struct lamina_run_force {
+  char body[64];
+  double area;   /* m2; in two dimensions m2 per metre of depth */
+  double speed;  /* m/s */
+  double length; /* m, of the Strouhal number */
+  size_t samples;
+  lamina_run_mean drag, lift;
+  double strouhal, strouhal_error; /* of the lift; NAN: it does not oscillate */
+} lamina_run_force;
+
 typedef struct lamina_run_result {
   lamina_index cells;
   lamina_index first_step, last_step; /* this run advanced from the one to the other */
@@ -156,6 +174,8 @@ typedef struct lamina_run_result {
   bool was_interrupted;
   lamina_run_reference *references;
   size_t reference_count;
+  lamina_run_force *forces;
+  size_t force_count;
   char **files; /* written, in order */
   size_t file_count;
   char *json;              /* the object of `lamina run --json` */

@@ -131,6 +131,25 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_set_wall_velocity(lamina
                                                                           lamina_real3 velocity);
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_set_force(lamina_solver *solver, lamina_real3 force);
 
+/* Factor on what an open face asks for (its velocities, or its density - 1), from the next step on: for ramps in time.
+ * Errors: ARGUMENT when the face asks for nothing. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_scale_face(lamina_solver *solver, lamina_face_index face,
+                                                                   double factor);
+
+/* Factor on the speed of a body's surface (lamina_geometry_set_motion), from the next step on. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_scale_motion(lamina_solver *solver, int body, double factor);
+
+/* What the fluid did to a body in the last step, by momentum exchange: force, and torque about the body's centre
+ * (lamina_body_info); of an endless cylinder about its axis at the middle of the box. In two dimensions per unit of depth.
+ * The same bits for any number of partitions and threads. Needs options.loads, or surfaces that are curved or move, and a
+ * step that was done. */
+typedef struct lamina_body_load {
+  lamina_real3 force, torque;
+} lamina_body_load;
+
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_body_load(const lamina_solver *solver, int body,
+                                                                  lamina_body_load *load);
+
 /* A box of cells: first, and how many. */
 typedef struct lamina_box {
   lamina_int3 first, count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lamina run: a case from its file to its results. */
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,6 +97,25 @@ static bool show_progress(void *user, const lamina_run_progress *progress)
   return !stop_asked;
 }
 
+/* "+- ?" where the series is too short to tell. */
+static void print_mean(const char *name, const lamina_run_mean *mean)
+{
+  if (isfinite(mean->error))
+    printf("  %s %.6g +- %.2g (%.6g to %.6g)", name, mean->mean, mean->error, mean->low, mean->high);
+  else
+    printf("  %s %.6g +- ? (%.6g to %.6g)", name, mean->mean, mean->low, mean->high);
+}
+
+static void print_force(const lamina_run_force *f)
+{
+  printf("  force on %s (area %.6g m2, speed %.6g m/s, %zu samples):", f->body, f->area, f->speed, f->samples);
+  print_mean("drag coefficient", &f->drag);
+  print_mean("lift", &f->lift);
+  if (isfinite(f->strouhal))
+    printf("  Strouhal number %.5g +- %.2g", f->strouhal, f->strouhal_error);
+  printf("\n");
+}
+
 static void print_summary(const lamina_run_result *r, const char *folder)
 {
   char duration[32], peak[32], ending[48] = "";
@@ -113,6 +133,8 @@ static void print_summary(const lamina_run_result *r, const char *folder)
          lmi_format_bytes((double)r->peak_bytes, peak));
   if (r->wants_steady && !r->is_steady && !r->was_interrupted)
     printf("  not steady yet: the criterion was not met before the end\n");
+  for (size_t i = 0; i < r->force_count; i++)
+    print_force(&r->forces[i]);
   for (size_t i = 0; i < r->reference_count; i++)
     printf("  %s  %s\n", r->references[i].passed ? "passed" : "FAILED", r->references[i].text);
   printf("  files in %s:", folder);

@@ -7,9 +7,15 @@
 
 /* ---- what is solid ---- */
 
+/* What the blocks are made from. */
+typedef struct block_maker {
+  const lamina_solver_options *options;
+  const lmi_voxels *voxels; /* NULL: none */
+} block_maker;
+
 static uint64_t solid_bits(const void *user, lamina_int3 block)
 {
-  const lmi_voxels *voxels = user;
+  const lmi_voxels *voxels = ((const block_maker *)user)->voxels;
   if (!voxels->grid.is_flat)
     return voxels->solid[((size_t)block.z * (size_t)voxels->blocks.y + (size_t)block.y) * (size_t)voxels->blocks.x +
                          (size_t)block.x];
@@ -23,9 +29,65 @@ static uint64_t solid_bits(const void *user, lamina_int3 block)
   return bits;
 }
 
+/* ---- what is special ---- */
+
+static int64_t side_of(const lamina_solver_options *options, int axis)
+{
+  const lamina_int3 n = lmi_kernel_cells(options);
+  return axis == 0 ? n.x : axis == 1 ? n.y : n.z;
+}
+
+/* May a block have special cells? Where it touches an open face, or a body lies in it or next to it. */
+static bool may_be_special(const block_maker *maker, lamina_int3 block)
+{
+  const bool is_flat = lamina_lattice_dimension(maker->options->lattice) == 2;
+  const int64_t at[3] = {block.x, block.y, block.z};
+  for (int face = 0; face < LMK_FACES; face++) {
+    const int axis = face / 2, side = lmk_block_side(is_flat, axis);
+    const bool touches = face % 2 == 0 ? at[axis] == 0 : (at[axis] + 1) * side >= side_of(maker->options, axis);
+    const lamina_face_kind kind = maker->options->faces[lmi_kernel_face(maker->options, face)].kind;
+    if (touches && kind != LAMINA_FACE_PERIODIC && kind != LAMINA_FACE_WALL)
+      return true;
+  }
+  if (maker->voxels == NULL)
+    return false;
+  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
+    int64_t near[3] = {at[0] + n % 3 - 1, at[1] + n / 3 % 3 - 1, at[2] + n / 9 - 1};
+    bool inside = true;
+    for (int axis = 0; axis < 3; axis++) {
+      const int64_t side = lmk_block_side(is_flat, axis), count = (side_of(maker->options, axis) + side - 1) / side;
+      if (lmi_is_periodic(maker->options, axis))
+        near[axis] = (near[axis] + count) % count;
+      inside = inside && near[axis] >= 0 && near[axis] < count;
+    }
+    if (inside && solid_bits(maker, (lamina_int3){near[0], near[1], near[2]}) != 0)
+      return true;
+  }
+  return false;
+}
+
+static uint64_t special_bits(const void *user, lamina_int3 block, uint64_t active)
+{
+  const block_maker *maker = user;
+  const lmi_boundary_view view = {maker->options, maker->voxels};
+  const bool is_flat = lamina_lattice_dimension(maker->options->lattice) == 2;
+  uint64_t bits = 0;
+  if (!may_be_special(maker, block))
+    return 0;
+  for (uint64_t rest = active; rest != 0; rest &= rest - 1) {
+    const int bit = __builtin_ctzll(rest);
+    const lamina_int3 cell = {block.x * lmk_block_side(is_flat, 0) + lmk_block_x(is_flat, bit),
+                              block.y * lmk_block_side(is_flat, 1) + lmk_block_y(is_flat, bit),
+                              block.z * lmk_block_side(is_flat, 2) + lmk_block_z(is_flat, bit)};
+    if (lmi_boundary_is_special(&view, cell))
+      bits |= (uint64_t)1 << bit;
+  }
+  return bits;
+}
+
 /* ---- the grid ---- */
 
-static void describe_blocks(const lamina_solver_options *options, const lmi_block_flow *flow,
+static void describe_blocks(const lamina_solver_options *options, const lmi_block_flow *flow, const block_maker *maker,
                             lmi_block_request *request)
 {
   const lmi_lattice *lattice = flow->base.lattice;
@@ -36,7 +98,8 @@ static void describe_blocks(const lamina_solver_options *options, const lmi_bloc
     .velocities = lattice->velocities,
     .c = lattice->c,
     .solid = flow->has_voxels ? solid_bits : NULL,
-    .user = &flow->voxels,
+    .special = flow->has_voxels || lmi_boundary_has_open_face(options) ? special_bits : NULL,
+    .user = maker,
     .grouping = options->grouping,
   };
   for (int axis = 0; axis < 3; axis++)
@@ -54,8 +117,73 @@ static lamina_status make_blocks(lmi_block_flow *flow, const lamina_solver_optio
     flow->has_voxels = true;
   }
   lmi_block_request request;
-  describe_blocks(options, flow, &request);
-  return lmi_blocks_create(ctx, &request, &flow->blocks);
+  const block_maker maker = {options, flow->has_voxels ? &flow->voxels : NULL};
+  describe_blocks(options, flow, &maker, &request);
+  LMI_TRY(lmi_blocks_create(ctx, &request, &flow->blocks));
+  flow->blocks.request.user = NULL; /* the maker is gone */
+  return LAMINA_OK;
+}
+
+/* ---- cells with boundary data ---- */
+
+static int64_t count_items(const lmi_block_flow *flow)
+{
+  int64_t items = 0;
+  for (int p = 0; p < flow->blocks.layers.count; p++)
+    items += flow->blocks.parts[p].special_blocks > 0 ? flow->blocks.parts[p].item_count : 0;
+  return items;
+}
+
+/* The cell of each item of a partition; items of no cell stay as they are. */
+static void list_special(const lmi_block_flow *flow, int p, lamina_int3 *cells)
+{
+  const lmi_block_part *part = &flow->blocks.parts[p];
+  for (int32_t block = 0; block < part->blocks; block++)
+    for (uint64_t rest = part->special[block]; rest != 0; rest &= rest - 1) {
+      const int bit = __builtin_ctzll(rest);
+      cells[lmi_blocks_item(&flow->blocks, p, block, bit)] = lmi_blocks_cell(&flow->blocks, p, block, bit);
+    }
+}
+
+/* The set of a partition is that of the whole from its first item on. */
+static void share_sets(lmi_block_flow *flow)
+{
+  const lmi_boundary *b = flow->base.boundary;
+  int64_t first = 0;
+  for (int p = 0; b != NULL && p < flow->blocks.layers.count; p++) {
+    lmk_boundary *set = &flow->sets[p];
+    *set = b->set;
+    set->special += first;
+    set->velocity = (const char *)b->set.velocity + (size_t)(3 * first) * b->real_bytes;
+    first += flow->blocks.parts[p].special_blocks > 0 ? flow->blocks.parts[p].item_count : 0;
+  }
+}
+
+static lamina_status make_boundary(lmi_block_flow *flow, const lamina_solver_options *options)
+{
+  lamina_context *ctx = flow->base.ctx;
+  const int64_t items = count_items(flow);
+  const lmi_boundary_view view = {options, flow->has_voxels ? &flow->voxels : NULL};
+  lamina_int3 *cells = NULL;
+  if (items == 0)
+    return LAMINA_OK;
+  LMI_REQUIRE(ctx, options->backend != LAMINA_BACKEND_CUDA, LAMINA_UNAVAILABLE,
+              "open faces, slip, curved and moving bodies, and loads run on backend cpu so far, not on cuda");
+  LMI_TRY(LMI_ALLOC(ctx, (size_t)flow->blocks.layers.count, &flow->sets));
+  LMI_TRY(LMI_ALLOC(ctx, (size_t)items, &cells));
+  for (int64_t i = 0; i < items; i++)
+    cells[i] = (lamina_int3){-1, -1, -1};
+  int64_t first = 0;
+  for (int p = 0; p < flow->blocks.layers.count; p++) {
+    if (flow->blocks.parts[p].special_blocks == 0)
+      continue;
+    list_special(flow, p, cells + first);
+    first += flow->blocks.parts[p].item_count;
+  }
+  const lamina_status status = lmi_boundary_create(ctx, &view, cells, items, &flow->base.boundary);
+  lmi_free(ctx, cells);
+  share_sets(flow);
+  return status;
 }
 
 /* ---- launches ---- */
@@ -124,6 +252,7 @@ static lmk_block_step make_step(const lmi_block_flow *flow, const lamina_solver_
     .target = flow->fields[two ? 1 - parity : 0][part],
     .sent = flow->sent[part],
     .parity = parity,
+    .boundary = flow->sets != NULL ? &flow->sets[part] : NULL,
   };
   set_momentum(options, flow->base.lattice, &step);
   return step;
@@ -146,6 +275,9 @@ static void fill_steps(lmi_block_flow *flow, const lamina_solver_options *option
 static void update(lmi_flow *base, const lamina_solver_options *options)
 {
   lmi_block_flow *flow = (lmi_block_flow *)base;
+  if (base->boundary != NULL)
+    lmi_boundary_update(base->boundary, options);
+  share_sets(flow);
   fill_steps(flow, options);
   flow->schedule.program.version++;
 }
@@ -190,6 +322,9 @@ static lamina_status set_force(lmi_flow *base, const lamina_solver_options *opti
   const lmi_dense_key key = make_key(options);
   LMI_TRY(base->device->ops->block_kernels(base->device, &key, &flow->kernels));
   list_launches(flow, options->grouping);
+  if (base->boundary != NULL)
+    lmi_boundary_update(base->boundary, options);
+  share_sets(flow);
   fill_steps(flow, options);
   lmi_schedule fresh = {0}, old = flow->schedule;
   LMI_TRY(make_schedule(flow, options, &fresh));
@@ -273,6 +408,8 @@ static void free_flow(lmi_flow *base)
   lmi_free(ctx, flow->arguments);
   if (base->device != NULL)
     base->device->ops->close(base->device);
+  lmi_boundary_destroy(base->boundary);
+  lmi_free(ctx, flow->sets);
   lmi_blocks_free(ctx, &flow->blocks);
   lmi_voxels_free(ctx, &flow->voxels);
   lmi_free(ctx, flow);
@@ -320,6 +457,7 @@ static lamina_status create(lamina_context *ctx, const lamina_solver_options *op
       status,
       ops->require_room(flow->base.device, all_bytes(flow), (uint64_t)flow->blocks.cells, flow->blocks.layers.count),
       cleanup);
+  LMI_TRY_GOTO(status, make_boundary(flow, options), cleanup);
   LMI_TRY_GOTO(status, allocate(flow), cleanup);
   LMI_TRY_GOTO(status, make_launches(flow, options), cleanup);
   LMI_TRY_GOTO(status, make_schedule(flow, options, &flow->schedule), cleanup);
@@ -345,11 +483,27 @@ static lamina_status estimate(lamina_context *ctx, const lamina_solver_options *
 
 /* ---- running and reading ---- */
 
+static lamina_status replay(lmi_block_flow *flow, int64_t steps, lmi_fault *fault)
+{
+  lmi_device *device = flow->base.device;
+  LMI_TRY(device->ops->replay(device, &flow->schedule.program, flow->replayed, steps, fault));
+  flow->replayed += fault->found ? fault->step + 1 : steps;
+  return LAMINA_OK;
+}
+
+/* With an outflow step by step: its mean density is taken after each. */
 static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
 {
   lmi_block_flow *flow = (lmi_block_flow *)base;
-  LMI_TRY(base->device->ops->replay(base->device, &flow->schedule.program, flow->replayed, steps, fault));
-  flow->replayed += fault->found ? fault->step + 1 : steps;
+  const bool settles = base->boundary != NULL && base->boundary->outflow_count > 0;
+  *fault = (lmi_fault){0};
+  if (!settles)
+    LMI_TRY(replay(flow, steps, fault));
+  for (int64_t step = 0; settles && step < steps && !fault->found; step++) {
+    LMI_TRY(replay(flow, 1, fault));
+    fault->step = step;
+    lmi_boundary_settle(base->boundary, (int)((flow->replayed + 1) % LMI_BLOCK_PERIOD));
+  }
   if (fault->found)
     fault->plane = flow->blocks.parts[fault->partition].places[3 * fault->plane + 2] * base->fault_planes;
   return LAMINA_OK;
@@ -358,6 +512,8 @@ static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
 static void restart(lmi_flow *base)
 {
   ((lmi_block_flow *)base)->replayed = 0;
+  if (base->boundary != NULL)
+    lmi_boundary_settle(base->boundary, 1);
 }
 
 static lmk_block_planes bind_planes(const lmi_block_flow *flow, int part, int64_t last)
@@ -389,6 +545,8 @@ static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64
   const size_t plane_bytes = (size_t)(base->nx * base->ny) * value;
   const int64_t last = what == LMI_PLANES_IMPORT ? 1 : (flow->replayed + 1) % LMI_BLOCK_PERIOD;
   char *at = buffer;
+  if (what == LMI_PLANES_IMPORT && base->boundary != NULL)
+    lmi_boundary_import(base->boundary, first, count, buffer);
   while (count > 0) {
     const int p = lmi_partition_owner(&flow->blocks.planes, first);
     const lmi_slab *slab = &flow->blocks.planes.slabs[p];
@@ -406,11 +564,28 @@ static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64
   return LAMINA_OK;
 }
 
+static lamina_status marks(const lmi_flow *base, int64_t first, int64_t count, uint8_t *marks)
+{
+  const lmi_block_flow *flow = (const lmi_block_flow *)base;
+  const bool is_flat = base->lattice->dimension == 2;
+  int64_t at = 0;
+  for (int64_t z = first; z < first + count; z++)
+    for (int64_t y = 0; y < base->ny; y++)
+      for (int64_t x = 0; x < base->nx; x++) {
+        const lamina_int3 cell = is_flat ? (lamina_int3){x, z, 0} : (lamina_int3){x, y, z};
+        const int body = flow->has_voxels ? lmi_voxels_body(&flow->voxels, cell) : 0;
+        marks[at++] = (uint8_t)(body > 255 ? 255 : body);
+      }
+  return LAMINA_OK;
+}
+
 static void info(const lmi_flow *base, lamina_solver_info *info)
 {
   const lmi_block_flow *flow = (const lmi_block_flow *)base;
   info->bytes = all_bytes(flow);
   info->table_bytes = flow->blocks.table_bytes;
+  if (base->boundary != NULL)
+    info->table_bytes += lmi_boundary_bytes(base->boundary);
   info->cells = flow->blocks.cells;
   info->blocks = flow->blocks.blocks;
   int faces = 0;
@@ -432,5 +607,6 @@ const lmi_flow_ops lmi_block_flow_ops = {
   .run = run,
   .planes = planes,
   .restart = restart,
+  .marks = marks,
   .info = info,
 };

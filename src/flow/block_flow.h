@@ -3,6 +3,7 @@
 #ifndef LMI_BLOCK_FLOW_H
 #define LMI_BLOCK_FLOW_H
 
+#include "boundary_cells.h"
 #include "flow.h"
 #include "voxels.h"
 #include "grid/block_schedule.h"
@@ -15,6 +16,7 @@ typedef struct lmi_block_flow {
   lmi_block_kernels kernels;
   lmi_voxels voxels; /* while the flow is made; its words stay for the marks */
   bool has_voxels;
+  lmk_boundary *sets; /* the special cells of each partition; NULL: none anywhere */
   int field_count;  /* two for the two-grid pattern */
   void **fields[2]; /* populations, by partition */
   void **sent;      /* in place: what was sent into cut links, by partition */

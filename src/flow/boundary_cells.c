@@ -566,6 +566,7 @@ lamina_status lmi_boundary_create(lamina_context *ctx, const lmi_boundary_view *
   b->lattice = lmi_lattice_get(view->options->lattice);
   b->real_bytes = lmi_precision_bytes(view->options);
   b->item_count = count;
+  kernel_extent(view->options, b->extent);
   add_faces(b, view->options);
   LMI_TRY_GOTO(status, make_items(view, b, cells), cleanup);
   LMI_TRY_GOTO(status, make_links(view, b), cleanup);
@@ -614,13 +615,10 @@ static lmi_leave_function *leave_function(const lmi_boundary *b)
   return FUNCTIONS[velocities == 9 ? 0 : velocities == 19 ? 1 : 2][b->real_bytes == sizeof(double)];
 }
 
-void lmi_boundary_import(lmi_boundary *b, const lamina_solver_options *options, int64_t first, int64_t count,
-                         const void *planes)
+void lmi_boundary_import(lmi_boundary *b, int64_t first, int64_t count, const void *planes)
 {
   lmi_leave_function *leave = leave_function(b);
-  int64_t n[3];
-  kernel_extent(options, n);
-  const int64_t cells = n[0] * n[1];
+  const int64_t cells = b->extent[0] * b->extent[1];
   for (int64_t item = 0; item < b->item_count; item++) {
     const lamina_int3 cell = b->cells[item];
     double room[LMK_MAX_VELOCITIES];
@@ -628,7 +626,7 @@ void lmi_boundary_import(lmi_boundary *b, const lamina_solver_options *options, 
     if (cell.z < first || cell.z >= first + count)
       continue;
     for (int q = 0; q < b->lattice->velocities; q++) {
-      const int64_t at = ((cell.z - first) * b->lattice->velocities + q) * cells + cell.y * n[0] + cell.x;
+      const int64_t at = ((cell.z - first) * b->lattice->velocities + q) * cells + cell.y * b->extent[0] + cell.x;
       memcpy(g + (size_t)q * b->real_bytes, (const char *)planes + (size_t)at * b->real_bytes, b->real_bytes);
     }
     leave(g, &b->set, item);

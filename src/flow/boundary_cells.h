@@ -11,8 +11,8 @@
 
 #include "device/device.h"
 #include "flow.h"
-#include "voxels.h"
 #include "kernel/boundary_data.h"
+#include "voxels.h"
 
 /* What decides which cells are special. `voxels` NULL: no bodies. */
 typedef struct lmi_boundary_view {
@@ -44,6 +44,7 @@ typedef struct lmi_boundary {
   const lmi_lattice *lattice;
   lmk_boundary set; /* for launches: its pointers are the arrays below, in host memory */
   size_t real_bytes;
+  int64_t extent[3]; /* of the box, in the kernels' axes */
   lmk_open_face faces[LMK_FACES];
   int face_number[LMK_FACES]; /* of the box face in the kernels' axes -> entry of faces, -1 */
   int face_count;
@@ -76,8 +77,7 @@ uint64_t lmi_boundary_bytes(const lmi_boundary *boundary);
 /* Takes what the next step needs of the last one out of populations after collision: planes [first, first + count) in
  * canonical order (kernel/dense.h). To be called for all planes whenever the state is set, then lmi_boundary_settle();
  * the next step is even. */
-void lmi_boundary_import(lmi_boundary *boundary, const lamina_solver_options *options, int64_t first, int64_t count,
-                         const void *planes);
+void lmi_boundary_import(lmi_boundary *boundary, int64_t first, int64_t count, const void *planes);
 
 /* Takes the mean of each outflow, where there is one: to be called after every single step, before the next, with the
  * parity of the step that was done (after an import: 1). */

@@ -70,6 +70,7 @@ struct lmi_flow {
   size_t stored_bytes;  /* of a stored one */
   int64_t fault_planes;
   int step_stride; /* run() takes multiples of it; 0 stands for 1 */
+  struct lmi_boundary *boundary; /* cells that meet more than plain links (boundary_cells.h); NULL: none */
 };
 
 /* X(enumerator, name): lmi_<name>_flow_ops is the row. */

@@ -118,6 +118,8 @@ lamina_status lamina_solver_create(lamina_context *ctx, const lamina_solver_opti
   made->ctx = ctx;
   made->options = *options;
   status = lmi_flow_find(options->grid)->create(ctx, options, &made->flow);
+  for (int face = 0; face < LAMINA_FACE_COUNT; face++)
+    made->options.faces[face].profile = NULL;
   if (status == LAMINA_OK)
     status = lamina_solver_initialise(made, NULL, NULL);
   LMI_TRY_GOTO(status, lmi_ranks_settle(ctx, status), cleanup);

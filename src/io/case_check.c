@@ -6,6 +6,8 @@
 
 #include "case_bodies.h"
 #include "case_grid.h"
+#include "case_measure.h"
+#include "case_open.h"
 #include "case_output.h"
 #include "case_read.h"
 
@@ -146,7 +148,7 @@ static lamina_status check_wall_velocity(lamina_case *flow, int face, const lmi_
                                          const char *path)
 {
   const lmi_case_vector *velocity = &boundary->velocity;
-  if (velocity->where == NULL)
+  if (velocity->where == NULL || lmi_case_has_open_kind(boundary))
     return LAMINA_OK;
   const int axis = face / 2;
   if (velocity->value[axis] != 0.0)
@@ -169,7 +171,7 @@ static lamina_status check_face(lamina_case *flow, int face)
     boundary->kind = LMI_BOUNDARY_PERIODIC;
     return LAMINA_OK;
   }
-  if (boundary->where == NULL && flow->all.where != NULL && flow->all.kind != LMI_BOUNDARY_PERIODIC &&
+  if (boundary->where == NULL && flow->all.where != NULL && flow->all.kind == LMI_BOUNDARY_WALL &&
       flow->all.velocity.where != NULL)
     return FAIL_AT(flow, flow->all.where, "boundaries.all",
                    "a moving wall on all faces cannot be; say which face moves, `z+: {moving_wall: ...}`");
@@ -305,6 +307,7 @@ static lamina_status fill_solver(lamina_case *flow)
     solver->faces[face].kind = boundary->kind == LMI_BOUNDARY_PERIODIC ? LAMINA_FACE_PERIODIC : LAMINA_FACE_WALL;
     solver->faces[face].velocity = to_lattice(&boundary->velocity, flow->units.velocity_unit);
   }
+  LMI_TRY(lmi_case_fill_open_faces(flow));
   if (flow->dimension == 2 && flow->force.value[2] != 0.0)
     return FAIL_AT(flow, flow->force.where, "force", "the flow has two dimensions; the third component must be 0");
   if (flow->dimension == 2 && flow->initial.velocity.value[2] != 0.0)
@@ -413,6 +416,7 @@ static lamina_status describe_physics(lamina_case *flow)
                cleanup);
   LMI_TRY_GOTO(status, lmi_case_describe_bodies(flow, &text), cleanup);
   LMI_TRY_GOTO(status, describe_levels(flow, &text), cleanup);
+  LMI_TRY_GOTO(status, lmi_case_describe_open_faces(flow, &text), cleanup);
   flow->physics = text.data;
   lmi_case_hash(flow->physics, flow->physics_hash);
   return LAMINA_OK;
@@ -434,6 +438,7 @@ lamina_status lmi_case_check(lamina_case *flow)
   LMI_TRY(lmi_case_check_bodies(flow));
   LMI_TRY(lmi_case_check_grid(flow));
   LMI_TRY(check_run(flow));
+  LMI_TRY(lmi_case_check_measures(flow));
   LMI_TRY(lmi_case_check_outputs(flow));
   return describe_physics(flow);
 }

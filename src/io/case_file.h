@@ -11,8 +11,8 @@
 #include <lamina/case.h>
 
 #include "base/base.h"
-#include "flow/voxels.h"
 #include "flow/units.h"
+#include "flow/voxels.h"
 
 #include "case_tree.h"
 #include "reference.h"
@@ -58,13 +58,21 @@ typedef enum lmi_boundary_kind {
   LMI_BOUNDARY_UNSET,
   LMI_BOUNDARY_WALL,
   LMI_BOUNDARY_PERIODIC,
-  LMI_BOUNDARY_OSCILLATING
+  LMI_BOUNDARY_OSCILLATING,
+  LMI_BOUNDARY_VELOCITY, /* from here on open faces (case_open.h) */
+  LMI_BOUNDARY_PRESSURE,
+  LMI_BOUNDARY_OUTFLOW,
+  LMI_BOUNDARY_SLIP
 } lmi_boundary_kind;
 
 typedef struct lmi_case_boundary {
   lmi_boundary_kind kind;
-  lmi_case_vector velocity; /* m/s; amplitude of an oscillating wall */
+  lmi_case_vector velocity; /* m/s; amplitude of an oscillating wall, greatest of a parabola */
   lmi_case_real period;     /* s */
+  lmi_case_text profile;    /* uniform, parabolic, a table's file; NULL: uniform */
+  lmi_case_real pressure;   /* Pa above that of the density asked for */
+  lmi_case_real ramp;       /* s */
+  lmi_case_choice method;
   const lmi_tree_node *where;
 } lmi_case_boundary;
 
@@ -197,6 +205,47 @@ typedef struct lmi_case_body {
 
 enum { LMI_CASE_MAX_BODIES = 10000 };
 
+/* What may be expected of a force: means, greatest values, the Strouhal number of the lift. */
+typedef enum lmi_force_expectation {
+  LMI_EXPECT_DRAG,
+  LMI_EXPECT_LIFT,
+  LMI_EXPECT_DRAG_MAX,
+  LMI_EXPECT_LIFT_MAX,
+  LMI_EXPECT_STROUHAL,
+  LMI_EXPECT_COUNT
+} lmi_force_expectation;
+
+/* An entry of `forces`. */
+typedef struct lmi_case_force {
+  const lmi_tree_node *where;
+  lmi_case_text body;
+  lmi_case_span every;                      /* not given: at the end only */
+  lmi_case_real from;                       /* s: where means begin */
+  lmi_case_real area, speed;                /* m2 (in two dimensions m2 per m), m/s */
+  lmi_case_real length;                     /* m, of the Strouhal number */
+  lmi_case_vector drag, lift;               /* directions */
+  lmi_case_vector expect[LMI_EXPECT_COUNT]; /* [low, high] */
+  int number;                               /* of the body; this and the rest by the check */
+  double direction[2][3];                   /* of drag and lift, length 1 */
+  double reference_area, reference_speed, reference_length;
+} lmi_case_force;
+
+typedef struct lmi_case_probe {
+  const lmi_tree_node *where;
+  lmi_case_vector at;  /* m */
+  lmi_case_span every; /* not given: at the end only */
+  lmi_case_text name;
+  lamina_int3 cell; /* made by the check */
+} lmi_case_probe;
+
+typedef struct lmi_case_statistics {
+  const lmi_tree_node *where; /* NULL: none */
+  lmi_case_real from;         /* s */
+  lmi_case_span every;
+} lmi_case_statistics;
+
+enum { LMI_CASE_MAX_MEASURES = 1000 };
+
 struct lamina_case {
   lamina_context *ctx;
   lmi_tree *tree;
@@ -233,17 +282,23 @@ struct lamina_case {
   lmi_case_body *bodies;
   size_t body_count;
   lmi_case_choice curved;
+  lmi_case_force *forces;
+  size_t force_count;
+  lmi_case_probe *probes;
+  size_t probe_count;
+  lmi_case_statistics statistics;
 
   /* made by the check */
   int dimension;
   lmi_units_input units_input;
   lamina_units units;
   lamina_solver_options solver;
-  lamina_geometry *geometry; /* of the bodies, in cells; NULL without */
-  lamina_index *body_cells;  /* solid cells a body has; NULL: not counted */
+  lamina_real3 *profiles[LAMINA_FACE_COUNT]; /* of open faces; solver.faces points here */
+  lamina_geometry *geometry;                 /* of the bodies, in cells; NULL without */
+  lamina_index *body_cells;                  /* solid cells a body has; NULL: not counted */
   lamina_index solid_cells;
   lamina_index last_step;
-  char warnings[LMI_MAX_FINDINGS + 4][LMI_FINDING_BYTES]; /* of the units, then of the bodies */
+  char warnings[LMI_MAX_FINDINGS + 5][LMI_FINDING_BYTES]; /* of the units, then of the bodies */
   size_t warning_count;
 };
 

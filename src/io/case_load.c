@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "case_file.h"
+#include "case_measure.h"
 
 /* A case file has a few kilobytes; more than this is some other file. */
 enum { MAX_CASE_BYTES = 1 << 20 };
@@ -137,6 +137,9 @@ void lamina_case_destroy(lamina_case *flow)
   lamina_context *ctx = flow->ctx;
   lmi_tree_destroy(flow->tree);
   lmi_free(ctx, flow->outputs);
+  lmi_case_free_measures(flow);
+  for (int face = 0; face < LAMINA_FACE_COUNT; face++)
+    lmi_free(ctx, flow->profiles[face]);
   lmi_free(ctx, flow->bodies);
   lmi_free(ctx, flow->body_cells);
   lamina_geometry_destroy(flow->geometry);

@@ -34,6 +34,14 @@ static const unit UNITS[] = {
   {LMI_DIMENSION_DENSITY, "g/cm3", 1e3},
   {LMI_DIMENSION_ACCELERATION, "m/s2", 1.0},
   {LMI_DIMENSION_ACCELERATION, "mm/s2", 1e-3},
+  {LMI_DIMENSION_PRESSURE, "Pa", 1.0},
+  {LMI_DIMENSION_PRESSURE, "hPa", 1e2},
+  {LMI_DIMENSION_PRESSURE, "kPa", 1e3},
+  {LMI_DIMENSION_PRESSURE, "mbar", 1e2},
+  {LMI_DIMENSION_PRESSURE, "bar", 1e5},
+  {LMI_DIMENSION_AREA, "m2", 1.0},
+  {LMI_DIMENSION_AREA, "cm2", 1e-4},
+  {LMI_DIMENSION_AREA, "mm2", 1e-6},
 };
 
 const char *lmi_dimension_units(lmi_dimension dimension)
@@ -45,6 +53,8 @@ const char *lmi_dimension_units(lmi_dimension dimension)
   case LMI_DIMENSION_VISCOSITY: return "m2/s, mm2/s, cSt";
   case LMI_DIMENSION_DENSITY: return "kg/m3, g/cm3";
   case LMI_DIMENSION_ACCELERATION: return "m/s2, mm/s2";
+  case LMI_DIMENSION_PRESSURE: return "Pa, hPa, kPa, mbar, bar";
+  case LMI_DIMENSION_AREA: return "m2, cm2, mm2";
   case LMI_DIMENSION_NONE: break;
   }
   return "";

@@ -14,6 +14,8 @@ typedef enum lmi_dimension {
   LMI_DIMENSION_VISCOSITY,
   LMI_DIMENSION_DENSITY,
   LMI_DIMENSION_ACCELERATION,
+  LMI_DIMENSION_PRESSURE,
+  LMI_DIMENSION_AREA,
 } lmi_dimension;
 
 typedef enum lmi_quantity_fault {

@@ -4,6 +4,8 @@
 
 #include "case_bodies.h"
 #include "case_grid.h"
+#include "case_measure.h"
+#include "case_open.h"
 #include "case_output.h"
 #include "case_read.h"
 
@@ -183,10 +185,13 @@ static lamina_status read_boundary(lmi_case_reader *reader, const lmi_tree_node 
 {
   (void)key;
   static const char ALLOWED[] =
-    "wall, periodic, {moving_wall: [x, y, z]}, {oscillating_wall: {velocity: [x, y, z], period: T}}";
+    "wall, periodic, slip, outflow, {velocity: [x, y, z]}, {pressure: p}, {moving_wall: [x, y, z]}, {oscillating_wall: "
+    "{velocity: [x, y, z], period: T}}";
   static const lmi_case_key VELOCITY = {.low = -1e12, .high = 1e12, .dimension = LMI_DIMENSION_SPEED};
   lmi_case_boundary *boundary = target;
   boundary->where = node;
+  if (lmi_case_is_open_face(node))
+    return lmi_case_read_open_face(reader, node, boundary);
   const lmi_tree_node *only = node->kind == LMI_TREE_MAP ? node->first : NULL;
   if (node->kind == LMI_TREE_SCALAR && strcmp(node->text, "wall") == 0) {
     boundary->kind = LMI_BOUNDARY_WALL;
@@ -325,6 +330,9 @@ static const lmi_case_key TOP_KEYS[] = {
   {.name = "precision", .read = lmi_case_read_choice, .offset = AT(precision), .words = PRECISIONS},
   {.name = "boundaries", .read = read_boundaries},
   {.name = "bodies", .read = lmi_case_read_bodies},
+  {.name = "forces", .read = lmi_case_read_forces},
+  {.name = "probes", .read = lmi_case_read_probes},
+  {.name = "statistics", .read = lmi_case_read_statistics},
   {.name = "curved", .read = lmi_case_read_choice, .offset = AT(curved), .words = CURVED},
   {.name = "force",
    .read = lmi_case_read_vector,

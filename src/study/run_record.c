@@ -33,6 +33,26 @@ static json_t *references_json(const lamina_run_result *result)
   return list;
 }
 
+static json_t *mean_json(const lamina_run_mean *m)
+{
+  return json_pack("{s:o, s:o, s:o, s:o}", "mean", number(m->mean), "error", number(m->error), "low", number(m->low),
+                   "high", number(m->high));
+}
+
+static json_t *forces_json(const lamina_run_result *result)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < result->force_count; i++) {
+    const lamina_run_force *f = &result->forces[i];
+    json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f, s:I, s:o, s:o, s:o, s:o}", "body", f->body, "area_m2",
+                                          f->area, "speed_m_per_s", f->speed, "length_m", f->length, "samples",
+                                          (json_int_t)f->samples, "drag_coefficient", mean_json(&f->drag),
+                                          "lift_coefficient", mean_json(&f->lift), "strouhal", number(f->strouhal),
+                                          "strouhal_error", number(f->strouhal_error)));
+  }
+  return list;
+}
+
 static json_t *files_json(const lamina_run_result *result)
 {
   json_t *list = json_array();
@@ -46,7 +66,7 @@ static json_t *result_json(const lmi_simulation *sim)
   const lamina_run_result *r = sim->result;
   const bool has_ceiling = r->ceiling_mlups > 0;
   json_t *object = json_pack(
-    "{s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b, s:o, s:s, s:o}", "cells",
+    "{s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b, s:o, s:o, s:s, s:o}", "cells",
     (json_int_t)r->cells, "steps", (json_int_t)(r->last_step - r->first_step), "last_step", (json_int_t)r->last_step,
     "seconds", r->seconds, "flow_time_s", number(r->flow_time), "mlups",
     r->seconds > 0 ? number(r->mlups) : json_null(), "gb_per_s", r->seconds > 0 ? number(r->gb_per_s) : json_null(),
@@ -54,7 +74,7 @@ static json_t *result_json(const lmi_simulation *sim)
     has_ceiling ? number(r->share) : json_null(), "ceiling_reason",
     has_ceiling ? json_null() : json_string(sim->ceiling_reason), "mass_drift", number(r->mass_drift), "max_speed",
     number(r->max_speed), "peak_bytes", (json_int_t)r->peak_bytes, "steady", (int)r->is_steady, "interrupted",
-    (int)r->was_interrupted, "references", references_json(r), "folder", sim->options->folder, "files", files_json(r));
+    (int)r->was_interrupted, "references", references_json(r), "forces", forces_json(r), "folder", sim->options->folder, "files", files_json(r));
   return object;
 }
 

@@ -114,6 +114,7 @@ void lamina_run_result_destroy(lamina_run_result *result)
     lmi_free(ctx, result->files[i]);
   lmi_free(ctx, result->files);
   lmi_free(ctx, result->references);
+  lmi_free(ctx, result->forces);
   lmi_free(ctx, result->json);
   lmi_free(ctx, result);
 }
@@ -242,6 +243,8 @@ static lamina_status set_up(lmi_simulation *sim)
   sim->last_call_step = step;
   LMI_TRY(lmi_monitor_start(sim));
   lmi_due_start(&sim->checkpoint_due, flow, &flow->checkpoint_every, true, step);
+  LMI_TRY(lmi_measures_start(sim, sim->options->resume ? step : -1));
+  LMI_TRY(lmi_statistics_start(sim, sim->options->resume));
   return lmi_outputs_start(sim, sim->options->resume ? step : -1);
 }
 
@@ -256,6 +259,7 @@ static lamina_status write_checkpoint(lmi_simulation *sim)
   const lamina_status status = lmi_checkpoint_write(sim->ctx, path, sim->solver, &note);
   lmi_free(sim->ctx, state);
   LMI_TRY(status);
+  LMI_TRY(lmi_statistics_save(sim));
   return lmi_simulation_add_file(sim, CHECKPOINT_NAME);
 }
 
@@ -362,9 +366,12 @@ static lamina_status advance(lmi_simulation *sim, lamina_index target)
   const lamina_index step = lamina_solver_step(sim->solver);
   const lamina_index stride = sim->info.step_stride;
   const lamina_index whole = (sim->chunk + stride - 1) / stride * stride;
-  const lamina_index steps = sim->oscillates ? stride : least(target - step, whole);
+  const bool ramps = lmi_ramps_are_on(sim, step);
+  const lamina_index steps = sim->oscillates || ramps ? stride : least(target - step, whole);
   if (sim->oscillates)
     LMI_TRY(move_walls(sim));
+  if (ramps)
+    LMI_TRY(lmi_ramps_set(sim));
   const double start = lmi_clock_seconds();
   const lamina_status status = lamina_solver_run(sim->solver, steps);
   const double seconds = lmi_clock_seconds() - start;
@@ -407,12 +414,15 @@ static lamina_status in_phase(lmi_simulation *sim, const char *name, run_part *p
 static lamina_status advance_to_next(lmi_simulation *sim)
 {
   const lamina_index due = least(lmi_outputs_next(sim), least(lmi_monitor_next(sim), sim->checkpoint_due.next));
-  return advance_to(sim, least(due, sim->flow->last_step));
+  const lamina_index measured = least(lmi_measures_next(sim), lmi_statistics_next(sim));
+  return advance_to(sim, least(least(due, measured), sim->flow->last_step));
 }
 
 static lamina_status look_and_write(lmi_simulation *sim)
 {
   LMI_TRY(lmi_monitor_look(sim));
+  LMI_TRY(lmi_measures_write(sim, false));
+  LMI_TRY(lmi_statistics_look(sim));
   LMI_TRY(lmi_outputs_write(sim, false));
   if (!sim->stopped && sim->checkpoint_due.next > lamina_solver_step(sim->solver))
     return LAMINA_OK;
@@ -482,7 +492,9 @@ static lamina_status verdict(const lmi_simulation *sim)
 
 static lamina_status write_end(lmi_simulation *sim)
 {
+  LMI_TRY(lmi_measures_write(sim, true));
   LMI_TRY(lmi_outputs_write(sim, true));
+  LMI_TRY(lmi_statistics_write(sim));
   return sim->flow->checkpoint_every.where != NULL ? write_checkpoint(sim) : LAMINA_OK;
 }
 
@@ -503,6 +515,9 @@ static lamina_status run(lmi_simulation *sim)
   if (!sim->stopped)
     LMI_TRY(in_phase(sim, "output", write_end));
   LMI_TRY(lmi_ranks_settle(sim->ctx, lmi_outputs_finish(sim)));
+  LMI_TRY(lmi_ranks_settle(sim->ctx, lmi_measures_finish(sim)));
+  if (!sim->stopped)
+    LMI_TRY(lmi_ranks_settle(sim->ctx, lmi_measures_sum_up(sim)));
   LMI_TRY(sum_up(sim));
   return lmi_ranks_settle(sim->ctx, lmi_run_record_write(sim));
 }
@@ -527,7 +542,12 @@ lamina_status lamina_case_run(lamina_context *context, const lamina_case *flow, 
   if (status == LAMINA_OK)
     status = closed;
   lamina_solver_destroy(sim.solver);
+  const lamina_status measures_closed = lmi_measures_finish(&sim);
+  if (status == LAMINA_OK)
+    status = measures_closed;
+  lmi_statistics_free(&sim);
   lmi_free(context, sim.outputs);
+  lmi_free(context, sim.measures);
   lmi_free(context, sim.work);
   if (status == LAMINA_OK || status == LAMINA_ERROR_CHECK || status == LAMINA_INTERRUPTED)
     *out = sim.result;

@@ -5,6 +5,8 @@
  *   simulation_monitor    what is watched on the way: steady criterion, dissipation; their state in a checkpoint
  *   simulation_output     fields, slices, profiles, series
  *   simulation_compare    against exact solutions
+ *   simulation_measure    forces on bodies, probes, ramps of open faces
+ *   simulation_statistics means and variances of the field
  *   simulation_order      the same case at several sizes
  *   run_record            result as JSON, run.json */
 #ifndef LMI_SIMULATION_H
@@ -14,6 +16,7 @@
 
 #include "base/base.h"
 #include "io/case_file.h"
+#include "io/case_open.h"
 #include "io/profile.h"
 #include "io/series.h"
 
@@ -55,6 +58,9 @@ typedef struct lmi_monitor {
     start_excess; /* mass beyond density 1, lattice: its differences are exact where those of the mass are rounded */
 } lmi_monitor;
 
+/* Sums over samples of the whole field (simulation_statistics.c). */
+typedef struct lmi_statistics lmi_statistics;
+
 typedef struct lmi_simulation {
   lamina_context *ctx;
   const lamina_case *flow;
@@ -64,6 +70,8 @@ typedef struct lmi_simulation {
   lamina_run_result *result;
   size_t reference_capacity, file_capacity;
   lmi_output_state *outputs; /* one for each of flow->outputs */
+  lmi_output_state *measures; /* one for each of flow->forces, then of flow->probes */
+  lmi_statistics *statistics; /* NULL: none are taken */
   lmi_due checkpoint_due;
   lmi_monitor monitor;
   bool oscillates;
@@ -115,6 +123,32 @@ LAMINA_NODISCARD lamina_status lmi_outputs_write(lmi_simulation *sim, bool is_en
 lamina_index lmi_outputs_next(const lmi_simulation *sim);
 /* Closes series; the status of the first that fails. */
 LAMINA_NODISCARD lamina_status lmi_outputs_finish(lmi_simulation *sim);
+
+/* ---- forces, probes, ramps ---- */
+
+/* As lmi_outputs_*, for the keys `forces` and `probes`. */
+LAMINA_NODISCARD lamina_status lmi_measures_start(lmi_simulation *sim, lamina_index resume_step);
+LAMINA_NODISCARD lamina_status lmi_measures_write(lmi_simulation *sim, bool is_end);
+lamina_index lmi_measures_next(const lmi_simulation *sim);
+LAMINA_NODISCARD lamina_status lmi_measures_finish(lmi_simulation *sim);
+/* After finish: means and what was expected, from the files. */
+LAMINA_NODISCARD lamina_status lmi_measures_sum_up(lmi_simulation *sim);
+
+/* Open faces whose strength still changes at a step, and their strength for the next one. */
+bool lmi_ramps_are_on(const lmi_simulation *sim, lamina_index step);
+LAMINA_NODISCARD lamina_status lmi_ramps_set(lmi_simulation *sim);
+
+/* ---- statistics of the field ---- */
+
+LAMINA_NODISCARD lamina_status lmi_statistics_start(lmi_simulation *sim, bool resumes);
+lamina_index lmi_statistics_next(const lmi_simulation *sim);
+/* Takes a sample where one is due. */
+LAMINA_NODISCARD lamina_status lmi_statistics_look(lmi_simulation *sim);
+/* Beside a checkpoint: without it a run could not go on to the same means. */
+LAMINA_NODISCARD lamina_status lmi_statistics_save(lmi_simulation *sim);
+/* statistics.vtkhdf */
+LAMINA_NODISCARD lamina_status lmi_statistics_write(lmi_simulation *sim);
+void lmi_statistics_free(lmi_simulation *sim);
 
 /* ---- comparisons ---- */
 
