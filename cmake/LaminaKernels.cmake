@@ -100,6 +100,9 @@ endfunction()
 # The kernels of an x86-64 build are compiled once, for AVX2 and FMA: enough to reach the memory's speed. Under a sanitizer
 # unrolled kernels take the compiler minutes and gain nothing.
 set(LAMINA_KERNEL_FLAGS_DEFAULT -O3)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  list(APPEND LAMINA_KERNEL_FLAGS_DEFAULT -fno-tree-pre) # it spills what it saves: 3 % (docs/dev/performance.md)
+endif()
 if(LAMINA_SANITIZE)
   set(LAMINA_KERNEL_FLAGS_DEFAULT -O1)
 endif()

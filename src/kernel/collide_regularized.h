@@ -70,7 +70,7 @@ LMK_INLINE void LMK_NAME(finish_pair)(const LMK_NAME(relaxation) * r, int cx, in
   const LMK_REAL ccm = LMK_ADD_C(cy * cz, with_xz, s[8]);
   const LMK_REAL even = LMK_FMA(LMK_C(4.5 * w), ccm, LMK_C(w) * s[9]);
   *up = LMK_FMA(LMK_C(3.0 * w), cj, even);
-  *down = LMK_FMA(LMK_C(-3.0 * w), cj, even);
+  *down = LMK_FMA(LMK_C(3.0 * w), -cj, even);
 }
 
 LMK_INLINE LMK_REAL LMK_NAME(finish_rest)(const LMK_NAME(relaxation) * r, LMK_REAL rest)

@@ -70,8 +70,8 @@ LMK_INLINE void LMK_NAME(finish_pair)(const LMK_NAME(relaxation) * r, int cx, in
   const LMK_REAL sum = *up + *down, difference = *up - *down;
   const LMK_REAL cj = LMK_DOT(cx, cy, cz, r->jx, r->jy, r->jz);
   const LMK_REAL target = LMK_FMA((LMK_C(4.5 * w) * r->scale) * cj, cj, LMK_C(w) * r->base);
-  LMK_REAL even = LMK_FMA(-r->half_plus, sum, target);
-  LMK_REAL odd = LMK_FMA(-r->half_minus, difference, (LMK_C(6.0 * w) * r->half_minus) * cj);
+  LMK_REAL even = LMK_FMA(r->half_plus, -sum, target);
+  LMK_REAL odd = LMK_FMA(r->half_minus, -difference, (LMK_C(6.0 * w) * r->half_minus) * cj);
   LMK_NAME(add_source)(r, cx, cy, cz, w, cj, &even, &odd);
   *up = *up + (even + odd);
   *down = *down + (even - odd);

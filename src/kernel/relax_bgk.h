@@ -59,7 +59,7 @@ LMK_INLINE void LMK_NAME(relax_pair_bgk)(const LMK_NAME(relaxation) * r, int cx,
   const LMK_REAL ch = LMK_DOT(cx, cy, cz, r->hx, r->hy, r->hz);
   const LMK_REAL even = LMK_FMA((LMK_C(4.5 * w) * r->scale) * cg, cj, LMK_C(w) * r->base);
   *up = LMK_FMA(r->keep, *up, LMK_FMA(LMK_C(3.0 * w), ch, even));
-  *down = LMK_FMA(r->keep, *down, LMK_FMA(LMK_C(-3.0 * w), ch, even));
+  *down = LMK_FMA(r->keep, *down, LMK_FMA(LMK_C(3.0 * w), -ch, even));
 }
 #else
 LMK_INLINE LMK_NAME(relaxation)
@@ -84,7 +84,7 @@ LMK_INLINE void LMK_NAME(relax_pair_bgk)(const LMK_NAME(relaxation) * r, int cx,
   const LMK_REAL even = LMK_FMA((LMK_C(4.5 * w) * r->scale) * cj, cj, LMK_C(w) * r->base);
   const LMK_REAL odd = LMK_C(3.0 * w) * r->omega;
   *up = LMK_FMA(r->keep, *up, LMK_FMA(odd, cj, even));
-  *down = LMK_FMA(r->keep, *down, LMK_FMA(-odd, cj, even));
+  *down = LMK_FMA(r->keep, *down, LMK_FMA(odd, -cj, even));
 }
 #endif
 
