@@ -458,7 +458,7 @@ static void links_meet_every_shape(void **state)
   lamina_context *ctx = make_context(1);
   lamina_geometry *geometry = make_geometry(ctx);
   const lamina_cylinder rod = {.from = {5, 6, 4.1}, .to = {5, 6, 8.8}, .radius = 2.3};
-  const lamina_cylinder tilted = {.from = {12.1, 12.3, 11.8}, .to = {16, 15, 14}, .radius = 1.7};
+  const lamina_cylinder tilted = {.from = {12.1, 12.3, 11.8}, .to = {16.1, 15.2, 14.3}, .radius = 1.7};
   const lamina_pose turned = {.scale = 1, .rotate = {20, 30, 40}, .at = {14, 5, 13}};
   assert_int_equal(lamina_geometry_add_cylinder(geometry, &rod, NULL), LAMINA_OK);
   assert_int_equal(lamina_geometry_add_cylinder(geometry, &tilted, NULL), LAMINA_OK);
