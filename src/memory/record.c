@@ -20,7 +20,7 @@
 /* Between two looks at a program: often at first, when mappings and phases come thick; the rings hold more than half a
  * second of samples at 1 kHz and wake us when they are half full. */
 enum { SHORT_WAIT_MS = 20, LONG_WAIT_MS = 100 };
-static const uint64_t SHORT_WAITS_NS = 1000000000;
+static const uint64_t SHORT_WAITS_NS = 200000000;
 
 const lmi_source *const lmi_sources[] = {&lmi_source_perf, &lmi_source_clock, &lmi_source_fault, NULL};
 
