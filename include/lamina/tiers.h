@@ -112,7 +112,7 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_machine_inspect(lamina_context 
                                                                  lamina_machine **machine);
 
 /* Replaces the tiers by those of a JSON file: {"tiers": [{"name": "fast", "nodes": "0-1"}, ...]}, fastest first. Each
- * node with memory must be in exactly one. Errors: FILE, CASE (what is wrong). */
+ * node with memory must be in exactly one. Errors: CASE (the file is missing, or what is wrong in it). */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_machine_set_tiers(lamina_context *context, lamina_machine *machine,
                                                                    const char *path);
 

@@ -36,9 +36,11 @@ static lamina_status report_run(lmi_call *call)
   if (machine == NULL && access("machine.json", R_OK) == 0)
     machine = "machine.json";
   lamina_memory_report *report = NULL;
-  LMI_TRY(lamina_memory_report_create(call->ctx, (const char *const *)call->arguments, call->argument_count, machine,
-                                      &report));
-  lamina_status status = LAMINA_OK;
+  lamina_status status = lamina_memory_report_create(call->ctx, (const char *const *)call->arguments,
+                                                     call->argument_count, machine, &report);
+  if (status == LAMINA_ERROR_FILE) /* profiles are input files: what is wrong with them is told as of all others */
+    status = LAMINA_ERROR_CASE;
+  LMI_TRY(status);
   if (values->html != NULL)
     LMI_TRY_GOTO(status, lamina_memory_report_save_html(call->ctx, report, values->html), cleanup);
   if (values->html != NULL)

@@ -29,8 +29,8 @@ static int destroy_context(void **state)
 
 static void find_on(const char *machine)
 {
-  assert_int_equal(lmi_unpack_machine(machine, "root"), 0);
-  assert_int_equal(lmi_uncore_find(ctx, "root", &list), LAMINA_OK);
+  assert_int_equal(lmi_unpack_machine(machine, machine), 0);
+  assert_int_equal(lmi_uncore_find(ctx, machine, &list), LAMINA_OK);
 }
 
 static const lmi_uncore_event *event_of(const char *unit, lmi_uncore_meaning meaning, int processor)
@@ -123,12 +123,12 @@ static void hybrid_cores_have_a_pmu_each(void **state)
   struct perf_event_attr attribute = {0};
   char coverage[320];
   size_t instructions = 0, flops_on_small = 0;
-  assert_int_equal(lmi_unpack_machine("hybrid", "root"), 0);
-  assert_int_equal(lmi_event_table_here(ctx, "root", &table), LAMINA_OK);
+  assert_int_equal(lmi_unpack_machine("hybrid", "hybrid"), 0);
+  assert_int_equal(lmi_event_table_here(ctx, "hybrid", &table), LAMINA_OK);
   assert_non_null(table);
   for (size_t i = 0; i < table->count; i++) {
     const bool is_small = strcmp(table->rows[i].pmu, "cpu_atom") == 0;
-    assert_true(lmi_event_attribute("root", &table->rows[i], &attribute));
+    assert_true(lmi_event_attribute("hybrid", &table->rows[i], &attribute));
     assert_int_equal(attribute.type, is_small ? 10 : 4);
     instructions += table->rows[i].meaning == LMI_MEANING_INSTRUCTIONS;
     flops_on_small += is_small && table->rows[i].meaning != LMI_MEANING_INSTRUCTIONS;
@@ -136,7 +136,7 @@ static void hybrid_cores_have_a_pmu_each(void **state)
   assert_int_equal(instructions, 2);
   assert_int_equal(flops_on_small, 0);
   assert_non_null(strstr(table->remark, "not available"));
-  lmi_event_coverage("root", table, coverage, sizeof coverage);
+  lmi_event_coverage("hybrid", table, coverage, sizeof coverage);
   assert_string_equal(coverage, "; cpu_core counts on processors 0-15; cpu_atom counts on processors 16-23");
   assert_false(lmi_event_attribute("elsewhere", &table->rows[0], &attribute));
 }
@@ -146,11 +146,11 @@ static void arm_servers_are_known_by_part(void **state)
   (void)state;
   const lmi_event_table *table = NULL;
   struct perf_event_attr attribute = {0};
-  assert_int_equal(lmi_unpack_machine("neoverse", "root"), 0);
-  assert_int_equal(lmi_event_table_here(ctx, "root", &table), LAMINA_OK);
+  assert_int_equal(lmi_unpack_machine("neoverse", "neoverse"), 0);
+  assert_int_equal(lmi_event_table_here(ctx, "neoverse", &table), LAMINA_OK);
   assert_non_null(table);
   assert_string_equal(table->model, "Arm Neoverse");
-  assert_true(lmi_event_attribute("root", &table->rows[1], &attribute));
+  assert_true(lmi_event_attribute("neoverse", &table->rows[1], &attribute));
   assert_int_equal(attribute.type, PERF_TYPE_RAW);
   assert_int_equal(attribute.config, 0x37);
 }
