@@ -147,7 +147,7 @@ static lamina_status close_in(lamina_context *ctx, const char *folder, FILE *fil
 static int disturbance_of(const lamina_sensitivity_curve *curve)
 {
   const double percent = 100 * (curve->coefficient_q3 - 1);
-  return percent < 1 ? 1 : percent > 100 ? 100 : (int)ceil(percent);
+  return percent < 1 ? 1 : percent > 100 ? 100 : (int)ceil(percent - 1e-6);
 }
 
 static lamina_status write_job(lamina_context *ctx, const lamina_scheduling *result,
