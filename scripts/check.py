@@ -34,6 +34,7 @@ LAYERS = {
 # (rule, file or file:function) -> why it may stay.
 EXCEPTIONS = {
     ("banned call", "src/memory/launch.c"): "between fork and exec the child has nothing else to leave with",
+    ("banned call", "src/memory/prefetch_switch.c"): "the guardian, a forked process, ends when its work is done",
     ("banned call", "src/cli/place_apply.c"): "between fork and exec the child has nothing else to leave with",
     ("banned call", "src/base/context.c"): "the one place that calls the C allocator",
     ("banned call", "src/base/text.c"): "wraps strtod, with the point as decimal sign",

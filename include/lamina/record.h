@@ -57,7 +57,8 @@ typedef struct lamina_record_options {
   uint64_t sample_period;    /* perf: events a sample, >= 100; default 4000 */
   double footprint_seconds;  /* between two looks at the footprint; 0: chosen from the run time, at most 1 */
   const char *l1, *l2, *llc; /* trace: caches as "SIZE,WAYS" (48K,12), l2 also "none"; NULL: this machine's */
-  bool no_prefetch;          /* trace: without the model of the prefetcher */
+  bool no_prefetch;          /* trace: without the model of the prefetcher. perf and clock: the L2's prefetchers of all
+                                processors are off while the program runs (root, Intel), and always given back */
   const char *const *events; /* names for libpfm4, counted as well and told in remarks; at most 64 */
   size_t event_count;
   const char *tiers;    /* JSON file of tiers (lamina/tiers.h); NULL: as inspected */

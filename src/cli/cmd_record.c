@@ -8,13 +8,14 @@
 #include "cli.h"
 #include "lamina/record.h"
 #include "record_local.h"
+#include "record_prefetch.h"
 
 static const char *const sources[] = {"best", "perf", "clock", "trace", "footprint", NULL};
 
 struct record_values {
   bool json;
   const char *out, *tiers, *l1, *l2, *llc, *local, *bandwidths, *latencies, *machine;
-  bool no_prefetch;
+  bool no_prefetch, prefetch_study;
   int source;
   double rate, interval;
   int64_t period;
@@ -43,7 +44,10 @@ static const lmi_option options[] = {
                   "trace: first-level cache, 48K,12 (default: this machine's)"),
   LMI_OPTION_TEXT(struct record_values, l2, "l2", "SIZE,WAYS", "trace: second-level cache, or none"),
   LMI_OPTION_TEXT(struct record_values, llc, "llc", "SIZE,WAYS", "trace: last-level cache, shared by all threads"),
-  LMI_OPTION_FLAG(struct record_values, no_prefetch, "no-prefetch", "trace: without the model of the prefetcher"),
+  LMI_OPTION_FLAG(struct record_values, no_prefetch, "no-prefetch",
+                  "without prefetching: trace, in the model; else by MSR, given back at the end (root, Intel)"),
+  LMI_OPTION_FLAG(struct record_values, prefetch_study, "prefetch-study",
+                  "run it with and without prefetching, and compare traffic and time"),
   LMI_OPTION_TEXT(struct record_values, local, "local", "SIZE",
                   "the fast tier holds so much: 25% of the footprint, or 256MiB; see below"),
   LMI_OPTION_TEXT(struct record_values, bandwidths, "bandwidth", "FAST,SLOW",
@@ -144,12 +148,16 @@ static lamina_status record_run(lmi_call *call)
   record.tiers = values->tiers;
   lmi_tier_choice tiers;
   json_t *local = NULL;
-  if (values->local != NULL) {
-    const lmi_tier_request request = {
-      .bandwidths = values->bandwidths, .latencies = values->latencies, .machine = values->machine};
+  const lmi_tier_request request = {
+    .bandwidths = values->bandwidths, .latencies = values->latencies, .machine = values->machine};
+  if (values->local != NULL && values->prefetch_study)
+    return lmi_usage_error(call, "--local and --prefetch-study are two studies: give one");
+  if (values->local != NULL)
     LMI_TRY(lmi_local_parse(call, values->local, &record));
+  if (values->local != NULL || values->prefetch_study)
     LMI_TRY(lmi_choose_tiers(call, &request, &tiers));
-  }
+  if (values->prefetch_study)
+    return lmi_prefetch_study(call, &record, &tiers);
   const lamina_status status = lamina_record_run(call->ctx, &record, call->program, &result);
   call->exit_code = result.exit_code;
   LMI_REQUIRE(call->ctx, status != LAMINA_OK || result.start_error[0] == '\0', LAMINA_ERROR_SYSTEM, "%s",

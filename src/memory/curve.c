@@ -282,8 +282,11 @@ lamina_status lamina_curve_band(const lamina_curve *curve, double percent, doubl
   for (int i = 0; i < REPLICATES; i++)
     shares[i] = replicate(curve, percent, counts, sums, &state);
   qsort(shares, REPLICATES, sizeof *shares, compare_reals);
-  *low = shares[REPLICATES * 25 / 1000];
-  *high = shares[REPLICATES * 975 / 1000 - 1];
+  /* Resampling adds the noise once more that made the curve lean to the left: what it moved up is taken off (basic
+   * bootstrap), and the curve itself stays in the band. */
+  const double share = *low;
+  *low = fmax(0, fmin(share, 2 * share - shares[REPLICATES * 975 / 1000 - 1]));
+  *high = fmin(100, fmax(share, 2 * share - shares[REPLICATES * 25 / 1000]));
 cleanup:
   lmi_free(ctx, counts);
   lmi_free(ctx, sums);

@@ -14,6 +14,7 @@
 
 #include "event_counts.h"
 #include "local_spill.h"
+#include "prefetch_switch.h"
 #include "recorder.h"
 #include "trace_launch.h"
 
@@ -460,6 +461,7 @@ lamina_status lamina_record_run(lamina_context *ctx, const lamina_record_options
   lmi_child_world world = {0};
   lmi_trace_launch trace = {0};
   lmi_local_spill spill = {0};
+  lmi_prefetch_switch prefetchers = {0};
   LMI_TRY(LMI_ALLOC(ctx, 1, &recorder));
   recorder->ctx = ctx;
   recorder->options = *options;
@@ -468,6 +470,8 @@ lamina_status lamina_record_run(lamina_context *ctx, const lamina_record_options
   LMI_TRY_GOTO(status, prepare(recorder), cleanup);
   LMI_TRY_GOTO(status, lmi_local_choose(ctx, recorder->machine, &recorder->options, result), cleanup);
   LMI_TRY_GOTO(status, lmi_local_start(ctx, recorder->machine, &recorder->options, argv, &spill, result), cleanup);
+  if (options->no_prefetch && recorder->options.source != LAMINA_RECORD_TRACE)
+    LMI_TRY_GOTO(status, lmi_prefetch_switch_open(ctx, NULL, &prefetchers), cleanup);
   if (recorder->options.source == LAMINA_RECORD_TRACE)
     LMI_TRY_GOTO(status, prepare_trace(recorder, argv, &trace, result), cleanup);
   LMI_TRY_GOTO(status, make_environment(recorder, &trace, &world), cleanup);
@@ -475,6 +479,7 @@ lamina_status lamina_record_run(lamina_context *ctx, const lamina_record_options
 cleanup:
   if (!result->started)
     remove_folder(recorder);
+  lmi_prefetch_switch_close(ctx, &prefetchers);
   lmi_local_stop(ctx, &spill);
   lmi_trace_launch_free(ctx, &trace);
   lmi_free(ctx, world.environment);

@@ -108,7 +108,67 @@ static void programs_of_every_kind_live_with_it(void **state)
   assert_string_equal(read_all("out"), "100000\n");
 }
 
+/* On one node a smaller fast tier is a model, and says so; the workload's own output passes through. */
+static void a_smaller_fast_tier_is_modelled_on_one_node(void **state)
+{
+  (void)state;
+  char reason[512];
+  if (!lmi_trace_is_available(reason, sizeof reason))
+    LMI_SKIP("%s", reason);
+  assert_int_equal(shell("rm -rf local; " LAMINA_PROGRAM
+                         " record --source trace --local 25% --bandwidth 73,34 --latency "
+                         "111,202 --llc 256K,16 -o local -- " LMI_WORKLOADS "/workload_bfs 12"),
+                   0);
+  assert_non_null(strstr(read_all("out"), "vertices 4096"));
+  assert_non_null(strstr(read_all("err"), "lamina: model"));
+  const char *json = read_all("local/local.json");
+  assert_non_null(strstr(json, "\"kind\": \"model\""));
+  assert_non_null(strstr(json, "73 GB/s, 111 ns; slow 34 GB/s, 202 ns (as given)"));
+  const char *share = strstr(json, "\"r_cap\": ");
+  assert_non_null(share);
+  const double r_cap = strtod(share + strlen("\"r_cap\": "), NULL);
+  assert_true(r_cap > 0.74 && r_cap < 0.76);
+}
+
+static void a_smaller_fast_tier_must_make_sense(void **state)
+{
+  (void)state;
+  assert_int_equal(shell(LAMINA_PROGRAM " record --local 0% -o x -- true"), 2);
+  assert_int_equal(shell(LAMINA_PROGRAM " record --local 101% -o x -- true"), 2);
+  assert_int_equal(shell(LAMINA_PROGRAM " record --local much -o x -- true"), 2);
+  assert_int_equal(shell(LAMINA_PROGRAM " record --local 25% --bandwidth 73 -o x -- true"), 2);
+  assert_int_equal(shell(LAMINA_PROGRAM " record --local 25% --machine nope.json -o x -- true"), 3);
+  assert_int_equal(shell(LAMINA_PROGRAM " record --local 25% --prefetch-study -o x -- true"), 2);
+  assert_int_not_equal(access("x", F_OK), 0);
+  if (access("/sys/devices/system/node/node1", F_OK) != 0) {
+    assert_int_equal(shell(LAMINA_PROGRAM " record --source clock --local 25% -o x -- true"), 4);
+    assert_non_null(strstr(read_all("err"), "--source trace"));
+  }
+}
+
+/* The model's prefetcher on and off: nearly all of a stream of stores is fetched ahead, and nothing more than that. */
+static void prefetching_is_studied_by_two_runs(void **state)
+{
+  (void)state;
+  char reason[512];
+  if (!lmi_trace_is_available(reason, sizeof reason))
+    LMI_SKIP("%s", reason);
+  assert_int_equal(shell("rm -rf study; " LAMINA_PROGRAM
+                         " record --source trace --prefetch-study --llc 256K,16 -o study -- " LMI_WORKLOADS
+                         "/workload_multigrid 4 4"),
+                   0);
+  const char *json = read_all("study/prefetch.json");
+  assert_non_null(strstr(json, "model: exact traces"));
+  const char *gain = strstr(json, "\"gain\": "), *excess = strstr(json, "\"excess\": ");
+  assert_true(gain != NULL && strtod(gain + strlen("\"gain\": "), NULL) > 0.5);
+  assert_true(excess != NULL && strtod(excess + strlen("\"excess\": "), NULL) < 0.3);
+  assert_int_equal(access("study/on", F_OK) | access("study/off", F_OK), 0);
+}
+
 LMI_TEST_MAIN(cmocka_unit_test(sites_are_recognised_in_the_plain_program),
               cmocka_unit_test(refusals_are_said_once_and_change_nothing),
               cmocka_unit_test(the_exit_status_passes_through), cmocka_unit_test(wrong_uses_are_refused),
-              cmocka_unit_test(programs_of_every_kind_live_with_it))
+              cmocka_unit_test(programs_of_every_kind_live_with_it),
+              cmocka_unit_test(a_smaller_fast_tier_is_modelled_on_one_node),
+              cmocka_unit_test(a_smaller_fast_tier_must_make_sense),
+              cmocka_unit_test(prefetching_is_studied_by_two_runs))
