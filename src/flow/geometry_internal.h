@@ -112,6 +112,9 @@ static inline uint64_t *lmi_mask_word(const lmi_mask *mask, const lamina_index b
   return &mask->words[(z * mask->count[1] + y) * mask->count[0] + x];
 }
 
+/* Notes which bodies are near which cells. */
+LAMINA_NODISCARD lamina_status lmi_voxels_bin_bodies(lamina_context *ctx, lmi_voxels *voxels);
+
 LAMINA_NODISCARD lamina_status lmi_mask_mesh(lamina_context *ctx, const lmi_body *body, const lmi_mask *mask);
 void lmi_mask_shape(lamina_context *ctx, const lmi_body *body, const lmi_mask *mask);
 

@@ -125,6 +125,7 @@ static lamina_status allocate(lamina_context *ctx, lmi_voxels *voxels)
 static lamina_status fill(lamina_context *ctx, const lmi_voxelize_options *options, lmi_voxels *voxels)
 {
   LMI_TRY(allocate(ctx, voxels));
+  LMI_TRY(lmi_voxels_bin_bodies(ctx, voxels));
   mixed_list list = {0};
   const int count = voxels->geometry->count;
   for (int number = 1; number <= count; number++) {
@@ -161,6 +162,8 @@ void lmi_voxels_free(lamina_context *ctx, lmi_voxels *voxels)
   lmi_free(ctx, voxels->mixed_index);
   lmi_free(ctx, voxels->mixed);
   lmi_free(ctx, voxels->body_counts);
+  lmi_free(ctx, voxels->bin_starts);
+  lmi_free(ctx, voxels->bin_bodies);
   memset(voxels, 0, sizeof *voxels);
 }
 
@@ -172,56 +175,4 @@ int lmi_voxels_body(const lmi_voxels *voxels, lamina_int3 cell)
   if (voxels->owner[block] != LMI_VOXEL_MIXED)
     return voxels->owner[block];
   return voxels->mixed[voxels->mixed_index[block]][lmi_voxels_bit(cell.x, cell.y, cell.z)];
-}
-
-/* ---- links ---- */
-
-/* A surface nearer than this to a centre is moved away to here: 1/fraction appears in interpolated bounce-back. */
-static const double LEAST_FRACTION = 0x1p-20;
-
-/* The first hit of any body, if it is nearer than what was found so far. */
-static void first_hit(const lmi_voxels *voxels, const lmi_fixed3 start, const lmi_fixed3 way, double most,
-                      double *fraction, int *body)
-{
-  const lamina_geometry *geometry = voxels->geometry;
-  for (int i = 0; i < geometry->count; i++) {
-    double part = 0;
-    if (lmi_body_first_hit(&geometry->bodies[i], start, way, most, &part) && (*body == 0 || part < *fraction)) {
-      *fraction = part;
-      *body = i + 1;
-    }
-  }
-}
-
-bool lmi_geometry_link(const lmi_voxels *voxels, lamina_int3 cell, const int c[3], double *fraction, int *body)
-{
-  const lmi_centres centres = lmi_centres_make(&voxels->grid);
-  const lamina_index at[3] = {cell.x, cell.y, cell.z};
-  lamina_index end[3];
-  lmi_fixed3 start, moved, way;
-  bool is_across = false;
-  for (int a = 0; a < 3; a++) {
-    end[a] = at[a] + c[a];
-    start[a] = centres.first[a] + at[a] * centres.step[a];
-    way[a] = c[a] * centres.step[a];
-    const lamina_index turns = lmi_floor_divide(end[a], centres.count[a]);
-    end[a] -= turns * centres.count[a];
-    moved[a] = start[a] - turns * centres.count[a] * centres.step[a];
-    is_across = is_across || turns != 0;
-  }
-  const lamina_int3 other = {end[0], end[1], end[2]};
-  const int owner = lmi_voxels_body(voxels, other);
-  /* Where the other end is fluid, a surface behind it is not met; where it is solid, rounding must not hide it. */
-  const double most = owner != 0 ? 1.0 + 1e-9 : 1.0 - 1e-12;
-  *body = 0;
-  *fraction = 0.5;
-  first_hit(voxels, start, way, most, fraction, body);
-  if (is_across)
-    first_hit(voxels, moved, way, most, fraction, body);
-  if (*body == 0 && owner != 0) {
-    *fraction = 0.5;
-    *body = owner;
-  }
-  *fraction = fmin(1.0, fmax(LEAST_FRACTION, *fraction));
-  return *body != 0;
 }

@@ -27,6 +27,12 @@ typedef struct lmi_voxels {
   uint16_t (*mixed)[64];
   lamina_index solid_count;  /* cells */
   lamina_index *body_counts; /* cells a body has; entry k - 1 for body k */
+
+  /* bodies near a cell: those of its bin, a cube of 2^bin_shift cells */
+  int bin_shift;
+  lamina_int3 bins;
+  uint32_t *bin_starts; /* one more than there are bins */
+  uint16_t *bin_bodies; /* numbers less 1, rising in each bin */
 } lmi_voxels;
 
 enum { LMI_VOXEL_MIXED = 0xffff };

@@ -507,6 +507,55 @@ static void links_meet_every_shape(void **state)
   lamina_context_destroy(ctx);
 }
 
+/* Many bodies: the same links as from each alone. */
+static void a_packing_has_the_links_of_its_bodies(void **state)
+{
+  (void)state;
+  enum { BODIES = 150, N = 40 };
+  lamina_context *ctx = make_context(1);
+  lamina_geometry *all = make_geometry(ctx);
+  double centres[BODIES][3];
+  for (int b = 0; b < BODIES; b++) {
+    for (int a = 0; a < 3; a++)
+      centres[b][a] = uniform(-1, N + 1);
+    const lamina_real3 at = {centres[b][0], centres[b][1], centres[b][2]};
+    assert_int_equal(lamina_geometry_add_sphere(all, at, 1.9, NULL), LAMINA_OK);
+  }
+  lmi_voxels voxels = voxelize(ctx, all, (lamina_int3){N, N, N});
+  int cut = 0;
+  for (int i = 0; i < 200000; i++) {
+    const lamina_int3 cell = {(lamina_index)uniform(0, N), (lamina_index)uniform(0, N), (lamina_index)uniform(0, N)};
+    const int c[3] = {(int)uniform(0, 3) - 1, (int)uniform(0, 3) - 1, (int)uniform(0, 3) - 1};
+    const lamina_index end[3] = {cell.x + c[0], cell.y + c[1], cell.z + c[2]}, at[3] = {cell.x, cell.y, cell.z};
+    const bool is_inside = end[0] >= 0 && end[1] >= 0 && end[2] >= 0 && end[0] < N && end[1] < N && end[2] < N;
+    if (lmi_voxels_is_solid(&voxels, cell) || !is_inside || (c[0] == 0 && c[1] == 0 && c[2] == 0))
+      continue;
+    double nearest = 2;
+    for (int b = 0; b < BODIES; b++) {
+      double ww = 0, qw = 0, qq = 0;
+      for (int a = 0; a < 3; a++) {
+        const double q = (double)at[a] + 0.5 - centres[b][a];
+        ww += c[a] * c[a];
+        qw += q * c[a];
+        qq += q * q;
+      }
+      const double inner = qw * qw - ww * (qq - 1.9 * 1.9), root = inner >= 0 ? (-qw - sqrt(inner)) / ww : -1;
+      nearest = root > 0 && root <= 1 && root < nearest ? root : nearest;
+    }
+    double fraction = 0;
+    int body = 0;
+    assert_int_equal(lmi_geometry_link(&voxels, cell, c, &fraction, &body), nearest < 2);
+    if (nearest < 2) {
+      assert_true(fabs(fraction - nearest) < 1e-3); /* a way that grazes moves most with the rounding of the centre */
+      cut++;
+    }
+  }
+  assert_true(cut > 5000);
+  lmi_voxels_free(ctx, &voxels);
+  lamina_geometry_destroy(all);
+  lamina_context_destroy(ctx);
+}
+
 /* Across a periodic face, on a coarse level, and in two dimensions. */
 static void links_know_their_grid(void **state)
 {
@@ -706,6 +755,6 @@ LMI_TEST_MAIN(cmocka_unit_test(boxes_have_their_cells), cmocka_unit_test(meshes_
               cmocka_unit_test(shells_are_united_or_hollow), cmocka_unit_test(shapes_match_their_equations),
               cmocka_unit_test(the_lowest_number_has_the_cell), cmocka_unit_test(a_level_is_a_coarser_grid),
               cmocka_unit_test(links_end_on_the_surface), cmocka_unit_test(links_meet_every_shape),
-              cmocka_unit_test(links_know_their_grid), cmocka_unit_test(volumes_and_surfaces_are_known),
-              cmocka_unit_test(thin_parts_are_named), cmocka_unit_test(wrong_bodies_are_refused),
-              cmocka_unit_test(each_allocation_may_fail))
+              cmocka_unit_test(links_know_their_grid), cmocka_unit_test(a_packing_has_the_links_of_its_bodies),
+              cmocka_unit_test(volumes_and_surfaces_are_known), cmocka_unit_test(thin_parts_are_named),
+              cmocka_unit_test(wrong_bodies_are_refused), cmocka_unit_test(each_allocation_may_fail))
