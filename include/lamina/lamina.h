@@ -18,7 +18,7 @@
 #include <lamina/machine.h>
 #include <lamina/memory_profile.h>
 #include <lamina/memory_report.h>
-#include <lamina/ranks.h>
+#include <lamina/mpi.h>
 #include <lamina/record.h>
 #include <lamina/scheduling.h>
 #include <lamina/solver.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What layers use of ranks (lamina/ranks.h): agreeing, sharing values, and messages between memory of two ranks.
+/* What layers use of ranks (lamina/mpi.h): agreeing, sharing values, and messages between memory of two ranks.
  *
  * All calls named "collective" are made by every rank in the same order; with one rank they do nothing and succeed, and
  * MPI is not touched. The thread that calls is the one that joined, or thread 0 of a team it started. */
 #ifndef LMI_RANKS_H
 #define LMI_RANKS_H
 
-#include <lamina/ranks.h>
+#include <lamina/mpi.h>
 
 #include "base.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "case_options.h"
-#include <lamina/ranks.h>
+#include <lamina/mpi.h>
 
 struct run_values {
   lmi_case_options flow;

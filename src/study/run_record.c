@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include <lamina/features.h>
-#include <lamina/ranks.h>
+#include <lamina/mpi.h>
 #include <lamina/tiers.h>
 #include <lamina/version.h>
 
@@ -74,7 +74,8 @@ static json_t *result_json(const lmi_simulation *sim)
     has_ceiling ? number(r->share) : json_null(), "ceiling_reason",
     has_ceiling ? json_null() : json_string(sim->ceiling_reason), "mass_drift", number(r->mass_drift), "max_speed",
     number(r->max_speed), "peak_bytes", (json_int_t)r->peak_bytes, "steady", (int)r->is_steady, "interrupted",
-    (int)r->was_interrupted, "references", references_json(r), "forces", forces_json(r), "folder", sim->options->folder, "files", files_json(r));
+    (int)r->was_interrupted, "references", references_json(r), "forces", forces_json(r), "folder", sim->options->folder,
+    "files", files_json(r));
   return object;
 }
 

@@ -10,8 +10,8 @@
  * From then on calls that make, run, read or write a solver, a grid or a case are collective: every rank makes the same
  * calls in the same order, and what is read is given to all of them. Where a header says "Not collective", a rank may
  * call alone. A context that did not join is one of one rank; it never touches MPI. */
-#ifndef LAMINA_RANKS_H
-#define LAMINA_RANKS_H
+#ifndef LAMINA_MPI_H
+#define LAMINA_MPI_H
 
 #include <stdbool.h>
 
