@@ -8,11 +8,14 @@
 
 #include "event_counts.h"
 #include "profile_store.h"
+#include "rates.h"
 #include "recorder.h"
 
 static const uint64_t UNSEEN_PAGE = UINT64_C(1)
                                     << 50; /* above every address: pages that are resident but were not seen */
 static const uint64_t MOST_UNSEEN_PAGES = UINT64_C(1) << 20;
+
+enum { MOST_RATES = 100000 }; /* a day and more; what comes later is in the phases */
 
 static bool is_single_image(const lmi_recorder *recorder)
 {
@@ -315,8 +318,34 @@ cleanup:
   return status;
 }
 
+/* Each second of the whole tree of processes, which is what the counters belong to. */
+static lamina_status write_rates(lmi_recorder *recorder, double seconds)
+{
+  const size_t count = seconds < MOST_RATES ? (size_t)ceil(seconds) : (size_t)MOST_RATES;
+  lmi_rate *rates = NULL;
+  if (recorder->counts == NULL || count == 0)
+    return LAMINA_OK;
+  LMI_TRY(LMI_ALLOC(recorder->ctx, count, &rates));
+  for (size_t i = 0; i < count; i++) {
+    lamina_counts counts = lmi_counts_none();
+    uint64_t tier_lines[LAMINA_TIERS_MAX];
+    const double end = fmin((double)i + 1, seconds);
+    uncount(tier_lines, LAMINA_TIERS_MAX);
+    lmi_event_counts_between(recorder->counts, recorder->started_ns + (uint64_t)i * 1000000000,
+                             recorder->started_ns + (uint64_t)(1e9 * end), &counts, tier_lines);
+    rates[i] = (lmi_rate){.seconds = (double)i,
+                          .length = end - (double)i,
+                          .flops = lamina_counts_flops(&counts),
+                          .bytes = lamina_counts_memory_bytes(&counts)};
+  }
+  const lamina_status status = lmi_rates_write(recorder->ctx, recorder->folder, rates, count);
+  lmi_free(recorder->ctx, rates);
+  return status;
+}
+
 lamina_status lmi_recorder_write(lmi_recorder *recorder, const lamina_record_result *result)
 {
+  LMI_TRY(write_rates(recorder, result->seconds));
   for (size_t i = 0; i < recorder->observed.process_count; i++)
     LMI_TRY(write_one(recorder, recorder->observed.processes[i], result));
   return LAMINA_OK;

@@ -236,6 +236,7 @@ static lamina_status derive(lamina_context *ctx, const char *path, lmi_report_pr
   size_t count = 0;
   LMI_TRY(lmi_string_copy(ctx, path, &out->path));
   LMI_TRY(lamina_profile_read(ctx, path, &out->profile));
+  LMI_TRY(lmi_rates_read(ctx, path, &out->rates, &out->rate_count));
   LMI_TRY(derive_phases(ctx, out));
   LMI_TRY(merge_footprint(ctx, out));
   find_peak(out);
@@ -336,6 +337,7 @@ void lamina_memory_report_destroy(lamina_context *ctx, lamina_memory_report *rep
     lmi_free(ctx, profile->curve_reason);
     lmi_free(ctx, profile->phases);
     lmi_free(ctx, profile->footprint);
+    lmi_free(ctx, profile->rates);
   }
   lmi_free(ctx, report->profiles);
   lamina_machine_destroy(ctx, report->machine);

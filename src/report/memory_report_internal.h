@@ -8,6 +8,7 @@
 #include <lamina/tiers.h>
 
 #include "base/base.h"
+#include "memory/rates.h"
 
 enum { LMI_REPORT_MOST_OBJECTS = 20 };
 
@@ -32,6 +33,8 @@ typedef struct lmi_report_profile {
   lmi_report_phase *phases;
   size_t phase_count;
   lmi_report_phase total;
+  lmi_rate *rates; /* of each second, where the processor's counters were read */
+  size_t rate_count;
   uint64_t object_total;             /* accesses or misses of all objects */
   lamina_footprint_point *footprint; /* of all processes together, in order of time */
   size_t footprint_count;

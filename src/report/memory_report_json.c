@@ -102,6 +102,31 @@ static json_t *footprint_entries(const lmi_report_profile *profile)
   return array;
 }
 
+static json_t *rate_entry(const lmi_rate *rate)
+{
+  json_t *entry = json_object();
+  const bool has_flops = rate->flops != LAMINA_UNCOUNTED, has_bytes = rate->bytes != LAMINA_UNCOUNTED;
+  const double flops = has_flops ? (double)rate->flops : (double)NAN;
+  const double bytes = has_bytes ? (double)rate->bytes : (double)NAN;
+  json_object_set_new(entry, "seconds", json_real(rate->seconds));
+  json_object_set_new(entry, "gflop_per_s", number(1e-9 * flops / rate->length));
+  json_object_set_new(entry, "gb_per_s", number(1e-9 * bytes / rate->length));
+  json_object_set_new(entry, "intensity", number(bytes > 0 ? flops / bytes : (double)NAN));
+  return entry;
+}
+
+static void set_rates(json_t *object, const lmi_report_profile *profile)
+{
+  json_t *array = json_array();
+  for (size_t i = 0; i < profile->rate_count; i++)
+    json_array_append_new(array, rate_entry(&profile->rates[i]));
+  json_object_set_new(object, "per_second", profile->rate_count > 0 ? array : json_null());
+  if (profile->rate_count > 0)
+    return;
+  json_decref(array);
+  json_object_set_new(object, "per_second_reason", json_string("no counters of the processor were read"));
+}
+
 /* [percent of pages, percent of accesses]; evenly thinned. */
 static json_t *curve_entries(const lmi_report_profile *profile)
 {
@@ -150,6 +175,7 @@ static json_t *profile_entry(const lamina_memory_report *report, const lmi_repor
                             "phases", phases, "total", phase_entry(report, profile, &profile->total), "footprint",
                             footprint_entries(profile), "objects", object_entries(profile), "curve",
                             curve_entries(profile), "prefetch", prefetch_entry(profile), "warnings", warnings);
+  set_rates(entry, profile);
   json_object_set_new(entry, "samples", count_value(summary->sample_count));
   json_object_set_new(entry, "page_bytes", count_value(summary->page_bytes));
   json_object_set_new(entry, "pages", count_value(summary->page_count));

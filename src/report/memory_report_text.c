@@ -78,6 +78,25 @@ static void print_phases(const lmi_report_profile *profile, FILE *stream)
     print_phase(profile, &profile->total, stream);
 }
 
+/* By the second, as long as that stays a table: of a long run every n-th. */
+static void print_rates(const lmi_report_profile *profile, FILE *stream)
+{
+  enum { MOST_ROWS = 30 };
+  char a[32], b[32], c[32];
+  const size_t step = profile->rate_count / MOST_ROWS + 1;
+  if (profile->rate_count == 0)
+    return;
+  fprintf(stream, "\n  second       GFLOP/s       GB/s  flop/byte\n");
+  for (size_t i = 0; i < profile->rate_count; i += step) {
+    const lmi_rate *rate = &profile->rates[i];
+    const double flops = rate->flops != LAMINA_UNCOUNTED ? (double)rate->flops : (double)NAN;
+    const double bytes = rate->bytes != LAMINA_UNCOUNTED ? (double)rate->bytes : (double)NAN;
+    fprintf(stream, "  %6.0f %13s %10s %10s\n", rate->seconds, real(1e-9 * flops / rate->length, 3, "", a, sizeof a),
+            real(1e-9 * bytes / rate->length, 3, "", b, sizeof b),
+            real(bytes > 0 ? flops / bytes : (double)NAN, 3, "", c, sizeof c));
+  }
+}
+
 static void print_tiers(const lamina_memory_report *report, const lmi_report_profile *profile, FILE *stream)
 {
   const int tiers = lamina_profile_get_summary(profile->profile)->tier_count;
@@ -194,6 +213,7 @@ lamina_status lmi_report_text(lamina_context *ctx, const lamina_memory_report *r
     const lmi_report_profile *profile = &report->profiles[i];
     print_head(profile, stream);
     print_phases(profile, stream);
+    print_rates(profile, stream);
     print_tiers(report, profile, stream);
     print_objects(profile, stream);
     LMI_TRY(print_curve(profile, stream));

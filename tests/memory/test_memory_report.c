@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "memory/profile_store.h"
+#include "memory/rates.h"
 
 static lamina_context *ctx;
 
@@ -200,7 +201,72 @@ static void wrong_places_are_told(void **state)
   lamina_memory_report_destroy(ctx, report);
 }
 
-LMI_TEST_MAIN(cmocka_unit_test_setup_teardown(text_shows_shares_and_no_zeros, make_context, destroy_context),
+/* ---- by the second ---- */
+
+static const char *const folder[] = {"seconds"};
+
+static void put_rates(const char *text)
+{
+  FILE *file = fopen("seconds/rates.csv", "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static double rate_of(const json_t *report, size_t second, const char *name)
+{
+  const json_t *value = json_object_get(json_array_get(json_object_get(report, "per_second"), second), name);
+  return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+/* Two whole seconds and half a one; in the second no byte moved, in the third flops were not counted. */
+static void seconds_have_rates(void **state)
+{
+  (void)state;
+  const lmi_rate rates[] = {
+    {0, 1, 4000000000, 2000000000}, {1, 1, 1000000000, 0}, {2, 0.5, LAMINA_UNCOUNTED, 1000000000}};
+  assert_int_equal(system("rm -rf seconds; mkdir seconds"), 0);
+  write_profile("seconds/process.7.profile", 30);
+  assert_int_equal(lmi_rates_write(ctx, "seconds", rates, LMI_COUNT(rates)), LAMINA_OK);
+  char *text = printed(LAMINA_REPORT_JSON, folder, 1);
+  json_t *report = json_loads(text, 0, NULL);
+  lmi_free(ctx, text);
+  assert_int_equal(json_array_size(json_object_get(report, "per_second")), 3);
+  assert_true(rate_of(report, 0, "gflop_per_s") == 4 && rate_of(report, 0, "gb_per_s") == 2);
+  assert_true(rate_of(report, 0, "intensity") == 2);
+  assert_true(rate_of(report, 1, "gb_per_s") == 0 && rate_of(report, 1, "intensity") == -1);
+  assert_true(rate_of(report, 2, "gflop_per_s") == -1 && rate_of(report, 2, "gb_per_s") == 2);
+  json_decref(report);
+  text = printed(LAMINA_REPORT_TEXT, folder, 1);
+  assert_non_null(strstr(text, "flop/byte"));
+  assert_non_null(strstr(text, "4.000"));
+  lmi_free(ctx, text);
+}
+
+static void broken_rates_are_told(void **state)
+{
+  (void)state;
+  static const char head[] = "seconds,length_s,flops,bytes\n";
+  static const char *const lines[] = {"",          "0,1,2\n",     "0,0,1,1\n",  "0,1,-1,1\n",
+                                      "x,1,1,1\n", "0,1,1,1,1\n", "0,1,1e3,1\n"};
+  assert_int_equal(system("rm -rf seconds; mkdir seconds"), 0);
+  write_profile("seconds/process.7.profile", 30);
+  for (size_t i = 0; i < LMI_COUNT(lines); i++) {
+    char text[128];
+    lamina_memory_report *report = NULL;
+    snprintf(text, sizeof text, "%s%s", i == 0 ? "" : head, lines[i]);
+    put_rates(text);
+    print_message("%s", lines[i]);
+    lamina_error_clear(ctx);
+    assert_int_equal(lamina_memory_report_create(ctx, folder, 1, NULL, &report), LAMINA_ERROR_CASE);
+    assert_non_null(strstr(lamina_error_message(ctx), "seconds/rates.csv:"));
+    assert_null(report);
+  }
+}
+
+LMI_TEST_MAIN(cmocka_unit_test_setup_teardown(seconds_have_rates, make_context, destroy_context),
+              cmocka_unit_test_setup_teardown(broken_rates_are_told, make_context, destroy_context),
+              cmocka_unit_test_setup_teardown(text_shows_shares_and_no_zeros, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(json_has_null_for_what_was_not_measured, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(several_profiles_are_compared, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(html_stands_alone, make_context, destroy_context),
