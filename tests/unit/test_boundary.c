@@ -16,44 +16,51 @@
 #define LMK_BOUNDARY_3Q 0
 #define LMK_REAL double
 #define LMK_SUFFIX d2q9_f64
-#include "boundary_texts.h"
 #include "kernel/lattice_d2q9.h"
+
+#include "boundary_texts.h"
 
 #define LMK_BOUNDARY_3Q 0
 #define LMK_REAL double
 #define LMK_SUFFIX d3q19_f64
-#include "boundary_texts.h"
 #include "kernel/lattice_d3q19.h"
+
+#include "boundary_texts.h"
 
 #define LMK_BOUNDARY_3Q 0
 #define LMK_REAL double
 #define LMK_SUFFIX d3q27_f64
-#include "boundary_texts.h"
 #include "kernel/lattice_d3q27.h"
+
+#include "boundary_texts.h"
 
 #define LMK_BOUNDARY_3Q 1
 #define LMK_REAL double
 #define LMK_SUFFIX d2q9_f64_3q
-#include "boundary_texts.h"
 #include "kernel/lattice_d2q9.h"
+
+#include "boundary_texts.h"
 
 #define LMK_BOUNDARY_3Q 1
 #define LMK_REAL double
 #define LMK_SUFFIX d3q19_f64_3q
-#include "boundary_texts.h"
 #include "kernel/lattice_d3q19.h"
+
+#include "boundary_texts.h"
 
 #define LMK_BOUNDARY_3Q 1
 #define LMK_REAL double
 #define LMK_SUFFIX d3q27_f64_3q
-#include "boundary_texts.h"
 #include "kernel/lattice_d3q27.h"
+
+#include "boundary_texts.h"
 
 #define LMK_BOUNDARY_3Q 0
 #define LMK_REAL float
 #define LMK_SUFFIX d3q19_f32
-#include "boundary_texts.h"
 #include "kernel/lattice_d3q19.h"
+
+#include "boundary_texts.h"
 
 typedef struct instance {
   lamina_lattice lattice;
