@@ -14,7 +14,7 @@ struct bench_dense_values {
   bool json;
   int64_t cells, threads, repetitions, partitions;
   double seconds;
-  int lattice, precision, storage, collision, layout, streaming, backend;
+  int lattice, precision, storage, collision, layout, streaming, backend, grid;
   lmi_word_list devices;
 };
 
@@ -28,6 +28,7 @@ static const char *const storages[] = {"default", LAMINA_STORAGE_LIST(NAME_ROW) 
 static const char *const collisions[] = {"default", LAMINA_COLLISION_LIST(NAME_ROW) NULL};
 static const char *const layouts[] = {"default", LAMINA_LAYOUT_LIST(NAME_ROW) NULL};
 static const char *const streamings[] = {"default", LAMINA_STREAMING_LIST(NAME_ROW) NULL};
+static const char *const grids[] = {"default", LAMINA_GRID_LIST(NAME_ROW) NULL};
 static const char *const backends[] = {"default", LAMINA_BACKEND_LIST(NAME_ROW) NULL};
 #undef NAME_ROW
 
@@ -39,6 +40,7 @@ static const lmi_option options[] = {
   LMI_OPTION_CHOICE(struct bench_dense_values, collision, "collision", collisions, "collision (default: bgk)"),
   LMI_OPTION_CHOICE(struct bench_dense_values, layout, "layout", layouts, "memory layout (default: plane)"),
   LMI_OPTION_CHOICE(struct bench_dense_values, streaming, "streaming", streamings, "pattern (default: esoteric_pull)"),
+  LMI_OPTION_CHOICE(struct bench_dense_values, grid, "grid", grids, "the same cavity on another grid (default: dense)"),
   LMI_OPTION_CHOICE(struct bench_dense_values, backend, "backend", backends, "where it runs (default: cpu)"),
   LMI_OPTION_LIST(struct bench_dense_values, devices, "device", "N", "device ordinal; may be given several times"),
   LMI_OPTION_INTEGER(struct bench_dense_values, partitions, "partitions", "N", 1, 4096, "slabs (default: one)"),
@@ -81,6 +83,8 @@ static lamina_status make_bench(lmi_call *call, lamina_dense_bench *bench)
     solver->layout = (lamina_layout)(values->layout - 1);
   if (values->streaming > 0)
     solver->streaming = (lamina_streaming)(values->streaming - 1);
+  if (values->grid > 0)
+    solver->grid = (lamina_grid_kind)(values->grid - 1);
   if (values->backend > 0)
     solver->backend = (lamina_backend)(values->backend - 1);
   return read_devices(call, &values->devices, solver);
@@ -89,12 +93,12 @@ static lamina_status make_bench(lmi_call *call, lamina_dense_bench *bench)
 static json_t *row_json(const lamina_solver_options *solver, const lamina_dense_row *row)
 {
   const json_int_t cells = solver->cells.x * solver->cells.y * solver->cells.z;
-  json_t *object =
-    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "lattice", lamina_lattice_name(solver->lattice),
-              "precision", lamina_precision_name(solver->precision), "storage", lamina_storage_name(solver->storage),
-              "collision", lamina_collision_name(solver->collision), "streaming",
-              lamina_streaming_name(solver->streaming), "layout", lamina_layout_name(solver->layout), "grid", "dense",
-              "backend", lamina_backend_name(solver->backend), "cells", cells, "threads", row->threads);
+  json_t *object = json_pack(
+    "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i}", "lattice", lamina_lattice_name(solver->lattice), "precision",
+    lamina_precision_name(solver->precision), "storage", lamina_storage_name(solver->storage), "collision",
+    lamina_collision_name(solver->collision), "streaming", lamina_streaming_name(solver->streaming), "layout",
+    lamina_layout_name(solver->layout), "grid", lamina_grid_kind_name(solver->grid), "backend",
+    lamina_backend_name(solver->backend), "cells", cells, "threads", row->threads);
   json_object_set_new(object, "partitions", json_integer(solver->partitions > 0 ? solver->partitions : 1));
   json_object_set_new(object, "mlups", lmi_json_number(row->mlups.median));
   json_object_set_new(object, "mlups_min", lmi_json_number(row->mlups.low));
@@ -117,8 +121,9 @@ static void print_row(const lamina_solver_options *solver, const lamina_dense_ro
   printf("%-6s %-4s %-5s %-11s %-13s %-13s %5lld^%d %8.1f  %7.1f to %-7.1f %7.1f", lamina_lattice_name(solver->lattice),
          lamina_precision_name(solver->precision), lamina_storage_name(solver->storage),
          lamina_collision_name(solver->collision), lamina_streaming_name(solver->streaming),
-         lamina_layout_name(solver->layout), (long long)solver->cells.x, lamina_lattice_dimension(solver->lattice),
-         row->mlups.median, row->mlups.low, row->mlups.high, row->gb_per_s);
+         solver->grid == LAMINA_GRID_DENSE ? lamina_layout_name(solver->layout) : lamina_grid_kind_name(solver->grid),
+         (long long)solver->cells.x, lamina_lattice_dimension(solver->lattice), row->mlups.median, row->mlups.low,
+         row->mlups.high, row->gb_per_s);
   if (isnan(row->share.median))
     printf("   not measured: %s\n", row->ceiling_reason);
   else

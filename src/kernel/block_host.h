@@ -227,31 +227,53 @@ LMK_INLINE LMK_NAME(view) LMK_NAME(view_of)(const lmk_block_grid *g, void *field
   return view;
 }
 
+/* Views of the neighbours where all blocks are one section: nothing but a base each. */
+LMK_INLINE void LMK_NAME(bind_plain)(LMK_NAME(block_work) * work, const int32_t *neighbours)
+{
+  LMK_REAL *const field = (LMK_REAL *)work->step->source + work->step->grid.sections[0].base;
+  const int32_t self = work->block;
+  int32_t least = 0;
+  LMK_UNROLL
+  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
+    const int32_t number = neighbours[n];
+    least = number < least ? number : least;
+    work->near[n].base = field + (number < 0 ? self : number) * (int64_t)LMK_NAME(BLOCK);
+  }
+  work->has_gap = least < 0;
+}
+
+static void LMK_NAME(bind_sections)(LMK_NAME(block_work) * work, const int32_t *neighbours)
+{
+  const lmk_block_grid *g = &work->step->grid;
+  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
+    work->has_gap = work->has_gap || neighbours[n] < 0;
+    work->near[n] = LMK_NAME(view_of)(g, work->step->source, neighbours[n] < 0 ? work->block : neighbours[n]);
+  }
+}
+
+/* What extents hold where no axis ends. */
+LMK_INLINE uint32_t LMK_NAME(full_extents)(void)
+{
+  uint32_t full = 0;
+  for (int axis = 0; axis < 3; axis++)
+    full |= (uint32_t)lmk_block_side(!LMK_HAS_Y, axis) * 0x1001u << (4 * axis);
+  return full;
+}
+
 /* Views of the block and its neighbours; what is special about it. */
 LMK_INLINE void LMK_NAME(bind_block)(LMK_NAME(block_work) * work, int32_t block)
 {
   const lmk_block_grid *g = &work->step->grid;
   const int32_t *neighbours = g->neighbours + (int64_t)block * LMK_BLOCK_NEIGHBOURS;
   const bool in_place = work->step->source == work->step->target;
-  uint32_t full = 0;
-  for (int axis = 0; axis < 3; axis++)
-    full |= (uint32_t)lmk_block_side(!LMK_HAS_Y, axis) * 0x1001u << (4 * axis);
   work->block = block;
   work->has_gap = false;
-  work->is_ragged = g->extents != NULL && g->extents[block] != full;
+  work->is_ragged = g->extents != NULL && g->extents[block] != LMK_NAME(full_extents)();
   const bool one_section = g->section_count == 1;
-  const lmk_block_section *s = &g->sections[0];
-  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
-    const int32_t other = neighbours[n] < 0 ? block : neighbours[n];
-    work->has_gap = work->has_gap || neighbours[n] < 0;
-    if (one_section) {
-      work->near[n].base = (LMK_REAL *)work->step->source + s->base + other * (int64_t)LMK_NAME(BLOCK);
-      work->near[n].rank = LMK_BLOCK_CELLS;
-      work->near[n].plane = LMK_NAME(PLANE);
-    } else {
-      work->near[n] = LMK_NAME(view_of)(g, work->step->source, other);
-    }
-  }
+  if (one_section)
+    LMK_NAME(bind_plain)(work, neighbours);
+  else
+    LMK_NAME(bind_sections)(work, neighbours);
   work->is_staged = !one_section && work->near[LMK_BLOCK_SELF].plane != LMK_NAME(PLANE);
   for (int n = 0; n < LMK_BLOCK_NEIGHBOURS && in_place && work->has_gap; n++) {
     work->out[n] = work->near[n];
@@ -467,6 +489,10 @@ int64_t LMK_NAME(update_blocks)(const lmk_block_step *step, lmk_update_run_funct
   work.rows.stride = 1;
   work.rows.prefetch_cells = 0;
   lmk_block_make_plan(step->grid.streaming, step->parity, LMK_Q, &work.plan);
+  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
+    work.near[n].rank = LMK_BLOCK_CELLS;
+    work.near[n].plane = LMK_NAME(PLANE);
+  }
   int64_t bad = -1;
   for (int64_t block = first; block < first + count; block++) {
     if (!LMK_NAME(serves)(step, (int32_t)block))
