@@ -58,7 +58,8 @@ typedef struct lamina_transport {
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_transport_measure(lamina_context *context,
                                                                    lamina_transport *transport);
 
-/* The same between slabs of one accelerator, from what a copy costs in a captured graph. Errors: UNAVAILABLE, DEVICE. */
+/* The same between slabs of one accelerator, from what a copy costs in a captured graph. Errors: UNAVAILABLE, DEVICE.
+ */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_transport_measure_device(lamina_context *context, int ordinal,
                                                                           lamina_transport *transport);
 
@@ -86,6 +87,32 @@ LAMINA_API lamina_halo_bench lamina_halo_bench_default(void);
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_halo_bench_run(lamina_context *context, const lamina_halo_bench *bench,
                                                                 const lamina_transport *transport,
                                                                 lamina_halo_row *row);
+
+/* The ways to keep boundary cells apart (arXiv 2503.07898, section 4): a channel of blocks with a regularized inlet at
+ * x = 0 and an outlet at its end, once for each grouping. */
+typedef struct lamina_register_bench {
+  lamina_solver_options solver; /* cells, lattice, collision, precision, streaming; grid and faces are set */
+  int repetitions;              /* 1 to 1000; default 5 */
+  double seconds;               /* of one repetition, about, > 0; default 0.2 */
+} lamina_register_bench;
+
+typedef struct lamina_register_row {
+  lamina_spread mlups;
+  lamina_spread to_memory;      /* ratio to the memory grouping in the same repetition */
+  double model_extra_bytes;     /* beyond the memory grouping, the paper's Table 2 (popcount: 12 bytes a block) */
+  double allocated_extra_bytes; /* the same, as allocated: every array that belongs to boundary cells */
+  lamina_index blocks, special_blocks;
+  lamina_index steps; /* of one repetition */
+  int threads;
+} lamina_register_row;
+
+LAMINA_API lamina_register_bench lamina_register_bench_default(void);
+
+/* One row for each grouping, in the order of LAMINA_GROUPING_LIST; `rows` has room for all. The groupings take turns,
+ * so that a machine whose speed drifts treats them alike. Errors: as lamina_solver_create and lamina_solver_run. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_register_bench_run(lamina_context *context,
+                                                                    const lamina_register_bench *bench,
+                                                                    lamina_register_row *rows);
 
 #ifdef __cplusplus
 }

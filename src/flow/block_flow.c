@@ -197,8 +197,11 @@ static void list_launches(lmi_block_flow *flow, lamina_grouping grouping)
     const lmi_block_part *part = &flow->blocks.parts[p];
     for (int s = 0; s < part->section_count && part->sections[s].first + part->sections[s].count <= part->blocks; s++) {
       const lmk_block_section *section = &part->sections[s];
-      lmi_block_launch plain = {flow->kernels.step, NULL, p, s, section->first, section->count};
-      lmi_block_launch special = {flow->kernels.special, NULL, p, s, section->first, 0};
+      lmi_block_launch plain = {
+        .kernel = flow->kernels.step, .part = p, .section = s, .first = section->first, .count = section->count};
+      lmi_block_launch special = plain;
+      special.kernel = flow->kernels.special;
+      special.count = 0;
       if (part->special_blocks > 0 && grouping == LAMINA_GROUPING_NAIVE) {
         plain.kernel = flow->kernels.special;
       } else if (part->special_blocks > 0 && grouping == LAMINA_GROUPING_MEMORY) {
@@ -207,6 +210,8 @@ static void list_launches(lmi_block_flow *flow, lamina_grouping grouping)
         special.count = section->count - plain.count;
       } else if (part->special_blocks > 0) {
         special.count = section->count;
+        plain.serves = LMK_SERVE_PLAIN;
+        special.serves = LMK_SERVE_SPECIAL;
       }
       if (plain.count > 0)
         flow->launches[flow->launch_count++] = plain;
@@ -214,14 +219,6 @@ static void list_launches(lmi_block_flow *flow, lamina_grouping grouping)
         flow->launches[flow->launch_count++] = special;
     }
   }
-}
-
-static int32_t served_kind(const lmi_block_flow *flow, const lmi_block_launch *launch, lamina_grouping grouping)
-{
-  const bool mixed = grouping == LAMINA_GROUPING_BITMASK || grouping == LAMINA_GROUPING_POPCOUNT;
-  if (!mixed || flow->blocks.parts[launch->part].special_blocks == 0)
-    return LMK_SERVE_ALL;
-  return launch->kernel == flow->kernels.special ? LMK_SERVE_SPECIAL : LMK_SERVE_PLAIN;
 }
 
 static void set_momentum(const lamina_solver_options *options, const lmi_lattice *lattice, lmk_block_step *step)
@@ -266,7 +263,7 @@ static void fill_steps(lmi_block_flow *flow, const lamina_solver_options *option
     for (int e = 0; e < LMI_BLOCK_PERIOD; e++) {
       lmk_block_step *step = &flow->steps[i * LMI_BLOCK_PERIOD + (size_t)e];
       *step = make_step(flow, options, launch->part, launch->section, e);
-      step->serves = served_kind(flow, launch, options->grouping);
+      step->serves = launch->serves;
       flow->arguments[i * LMI_BLOCK_PERIOD + (size_t)e] = step;
     }
   }

@@ -11,6 +11,7 @@ typedef struct lmi_block_launch {
   const lmi_kernel *kernel;
   const void *const *arguments;
   int part, section;
+  int32_t serves; /* LMK_SERVE_*: which of its blocks */
   int64_t first, count;
 } lmi_block_launch;
 

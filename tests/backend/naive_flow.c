@@ -11,7 +11,8 @@ struct naive_flow {
   int c[27][3];
   int opposite[27];
   double w[27];
-  double *now, *next; /* [cell][q], after collision */
+  double *now, *next;         /* [cell][q], after collision */
+  const unsigned char *solid; /* NULL: none */
 };
 
 static int dimension(const naive_flow *flow)
@@ -172,6 +173,8 @@ static double arriving(const naive_flow *flow, const lamina_index at[3], int q)
     }
     from[a] = (from[a] + n[a]) % n[a];
   }
+  if (walls == 0 && flow->solid != NULL && flow->solid[cell_index(flow, from)] != 0)
+    return flow->now[cell_index(flow, at) * 27 + (size_t)flow->opposite[q]];
   if (walls == 0)
     return flow->now[cell_index(flow, from) * 27 + (size_t)q];
   const double own = flow->now[cell_index(flow, at) * 27 + (size_t)flow->opposite[q]];
@@ -179,6 +182,11 @@ static double arriving(const naive_flow *flow, const lamina_index at[3], int q)
     return own;
   const lamina_real3 u = flow->options.faces[wall].velocity;
   return own + 6 * flow->w[q] * (flow->c[q][0] * u.x + flow->c[q][1] * u.y + flow->c[q][2] * u.z);
+}
+
+void naive_set_solid(naive_flow *flow, const unsigned char *solid)
+{
+  flow->solid = solid;
 }
 
 void naive_run(naive_flow *flow, int steps)

@@ -11,6 +11,9 @@ typedef struct naive_flow naive_flow;
 
 /* Lattices d2q9, d3q19, d3q27; collisions bgk, trt, regularized, smagorinsky (cumulant is tested by its moments). */
 naive_flow *naive_create(const lamina_solver_options *options, lamina_initial_function *initial, void *user);
+/* Cells that are solid, half-way bounce-back at rest on links into them: one byte a cell, x fastest. Kept by reference.
+ */
+void naive_set_solid(naive_flow *flow, const unsigned char *solid);
 void naive_run(naive_flow *flow, int steps);
 /* density, then velocity, of one cell */
 void naive_read(const naive_flow *flow, lamina_int3 cell, double out[4]);
