@@ -63,5 +63,8 @@ fi
 if step 'configure, sanitizers' cmake --preset asan && step 'build, sanitizers' cmake --build --preset asan -j "$jobs"; then
   tests asan
 fi
+if step 'configure, ranks' cmake --preset mpi && step 'build, ranks' cmake --build --preset mpi -j "$jobs"; then
+  tests mpi
+fi
 echo "$passed passed, $failed failed, $skipped skipped" | tee build/check.tally
 [ "$failed" -eq 0 ]

@@ -5,7 +5,7 @@
 set -eu
 
 build='gcc libc6-dev cmake ninja-build pkg-config make libjansson-dev libyaml-dev libpng-dev zlib1g-dev libhwloc-dev libnuma-dev libhdf5-dev libadmesh-dev libpfm4-dev gnuplot-nox'
-check='g++ clang clang-format clang-tidy cppcheck universal-ctags valgrind python3 libcmocka-dev locales python3-h5py'
+check='g++ clang clang-format clang-tidy cppcheck universal-ctags valgrind python3 libcmocka-dev locales python3-h5py libopenmpi-dev openmpi-bin'
 
 case ${1-} in
   '') wanted=$build ;;

@@ -61,6 +61,8 @@ static lamina_status check_options(lamina_context *ctx, const lamina_domain *dom
               options->partitions);
   const char *name = lamina_backend_name(options->backend);
   LMI_REQUIRE(ctx, name != NULL, LAMINA_ERROR_ARGUMENT, "there is no backend %d", (int)options->backend);
+  LMI_REQUIRE(ctx, lamina_rank_count(ctx) == 1, LAMINA_UNAVAILABLE,
+              "kernels of users work on one rank: make the grid from a context that did not join ranks");
   LMI_REQUIRE(ctx, lmi_backend_find(name)->cells_kernel != NULL, LAMINA_UNAVAILABLE,
               "the %s backend runs no kernels of users; use cpu", name);
   return LAMINA_OK;
