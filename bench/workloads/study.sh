@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The studies of SC23 on the workloads of this folder, with the exact tracer: scaling curves of each at 1x, 2x and 4x, and the
-# placement study on the breadth-first search. A few minutes; caches are small so that small inputs do not fit.
+# The studies of SC23 on the workloads of this folder, with the exact tracer: scaling curves of each at 1x, 2x and 4x (the
+# placement study is placement_study.sh). A few minutes; caches are small so that small inputs do not fit.
 #   bench/workloads/study.sh BUILD-FOLDER OUTPUT-FOLDER
 set -eu
 if [ $# -ne 2 ]; then
@@ -33,10 +33,3 @@ curves "breadth-first search" bfs15 bfs16 bfs17
 curves "table lookup" lookup4 lookup8 lookup16
 curves "dense factorisation" dense320 dense452 dense640
 curves "multigrid" multigrid5 multigrid6 multigrid7
-
-trace bfs17-reordered "$build/workloads/workload_bfs" 17 reordered
-trace bfs17-freed "$build/workloads/workload_bfs" 17 freed
-for variant in bfs17 bfs17-reordered bfs17-freed; do
-  echo "== placement study: $variant, fast tier 25 % of the footprint"
-  "$lamina" place "$out/$variant" --local 25 | sed -n '/^phase/,/^$/p'
-done

@@ -311,6 +311,72 @@ static void what_does_not_fit_is_split(void **state)
   lamina_profile_destroy(profile);
 }
 
+/* Nothing is prefetched: the program waits for latency, and the fast tier is filled with all that fits. */
+static void wait_for_latency(lamina_profile *profile)
+{
+  lamina_counts *counts = &profile->phases.data[0].counts;
+  counts->of[LAMINA_COUNT_L2_PREFETCHES] = counts->of[LAMINA_COUNT_L2_PREFETCHES_USELESS] = 0;
+  counts->of[LAMINA_COUNT_L2_LINES_IN] = 1000;
+}
+
+/* 70 cold pages first, then 15 with 20 lines each and 15 with 40, and room for 30: hottest first, both whole, and the
+ * cold ones out of their way: 900 of 970 lines, more than any other 30 pages hold. */
+static void what_fits_is_allocated_first_hottest_first(void **state)
+{
+  (void)state;
+  lamina_profile *profile = make_profile(LAMINA_SOURCE_TRACE);
+  const uint32_t cold = add_object(profile, "cold", 100), warm = add_object(profile, "warm", 1000);
+  const uint32_t hot = add_object(profile, "hot", 1000);
+  add_pages(profile, cold, 70, 1);
+  add_pages(profile, warm, 15, 20);
+  add_pages(profile, hot, 15, 40);
+  wait_for_latency(profile);
+  lamina_replay_options options = quarter();
+  options.fast_percent = 30;
+  lamina_plan *plan = NULL;
+  assert_int_equal(lamina_profile_plan(profile, &options, &plan), LAMINA_OK);
+  assert_true(plan->is_latency_bound);
+  assert_true(plan->count >= 3);
+  assert_int_equal(plan->advice[0].kind, LAMINA_ADVICE_FAST);
+  assert_int_equal(plan->advice[0].object, hot);
+  assert_int_equal(plan->advice[1].kind, LAMINA_ADVICE_FAST);
+  assert_int_equal(plan->advice[1].object, warm);
+  assert_int_equal(find(plan, LAMINA_ADVICE_SLOW)->object, cold);
+  assert_int_equal(find(plan, LAMINA_ADVICE_SLOW)->tier, 1);
+  assert_int_equal(plan->after->total.lines[0], 900);
+  assert_int_equal(plan->after->total.lines[1], 70);
+  lamina_plan_destroy(ctx, plan);
+  lamina_profile_destroy(profile);
+}
+
+/* Two hot objects of 25 pages, the second touched when the first is gone: both have the fast quarter of 100 pages, one
+ * after the other. */
+static void objects_of_different_times_share_the_room(void **state)
+{
+  (void)state;
+  lamina_profile *profile = make_profile(LAMINA_SOURCE_TRACE);
+  const uint32_t early = add_object(profile, "early", 500), cold = add_object(profile, "cold", 100);
+  const uint32_t late = add_object(profile, "late", 1000);
+  add_pages(profile, early, 25, 37);
+  add_pages(profile, cold, 75, 1);
+  for (uint64_t i = 0; i < 25; i++)
+    profile->pages.data[i].released = 101 + i;
+  add_pages(profile, late, 25, 37);
+  for (uint64_t i = 100; i < 125; i++)
+    profile->pages.data[i].touched += 25; /* behind the releases */
+  wait_for_latency(profile);
+  const lamina_replay_options options = quarter();
+  lamina_plan *plan = NULL;
+  assert_int_equal(lamina_profile_plan(profile, &options, &plan), LAMINA_OK);
+  assert_int_equal(plan->before->peak_bytes, 100 * 4096);
+  assert_int_equal(plan->advice[0].kind, LAMINA_ADVICE_FAST);
+  assert_int_equal(plan->advice[1].kind, LAMINA_ADVICE_FAST);
+  assert_int_equal(plan->after->total.lines[0], 2 * 25 * 37);
+  assert_int_equal(plan->after->total.lines[1], 75);
+  lamina_plan_destroy(ctx, plan);
+  lamina_profile_destroy(profile);
+}
+
 static void wrong_tiers_are_refused(void **state)
 {
   (void)state;
@@ -337,4 +403,6 @@ LMI_TEST_MAIN(cmocka_unit_test_setup_teardown(the_curve_is_exact, open_context, 
               cmocka_unit_test_setup_teardown(readings_follow_the_two_references, open_context, close_context),
               cmocka_unit_test_setup_teardown(the_plan_balances_bandwidth, open_context, close_context),
               cmocka_unit_test_setup_teardown(what_does_not_fit_is_split, open_context, close_context),
+              cmocka_unit_test_setup_teardown(what_fits_is_allocated_first_hottest_first, open_context, close_context),
+              cmocka_unit_test_setup_teardown(objects_of_different_times_share_the_room, open_context, close_context),
               cmocka_unit_test_setup_teardown(wrong_tiers_are_refused, open_context, close_context))

@@ -228,6 +228,23 @@ static void every_way_of_allocating_is_a_site(void **state)
   assert_int_equal(sites, 8);
 }
 
+/* Two threads and the main one: their stacks are one object. */
+static void stacks_are_one_object(void **state)
+{
+  (void)state;
+  size_t count, stacks = 0;
+  char *command[] = {LMI_WORKLOADS "/workload_mixed", "0", "1000", NULL};
+  traced_command(command);
+  assert_int_equal(traced.wait_status, 0);
+  const lamina_profile_object *objects = lamina_profile_objects(traced.profile, &count);
+  for (size_t i = 0; i < count; i++)
+    if (objects[i].kind == LAMINA_OBJECT_STACK) {
+      assert_true(objects[i].accesses > 1000);
+      stacks++;
+    }
+  assert_int_equal(stacks, 1);
+}
+
 /* A malloc of the program's own is found by its name. */
 static void a_malloc_of_the_program_s_own_is_traced(void **state)
 {
@@ -295,6 +312,7 @@ LMI_TEST_MAIN(cmocka_unit_test_teardown(lookups_are_counted, traced_close),
               cmocka_unit_test_teardown(control_flow_of_every_kind_is_followed, traced_close),
               cmocka_unit_test_teardown(a_full_disk_does_not_disturb_the_program, traced_close),
               cmocka_unit_test_teardown(every_way_of_allocating_is_a_site, traced_close),
+              cmocka_unit_test_teardown(stacks_are_one_object, traced_close),
               cmocka_unit_test_teardown(a_malloc_of_the_program_s_own_is_traced, traced_close),
               cmocka_unit_test_teardown(the_heap_of_a_static_program_is_one_object, traced_close),
               cmocka_unit_test_teardown(huge_pages_are_counted_in_small_ones, traced_close),
