@@ -15,6 +15,7 @@
 
 enum { MOST_LEVELS = 64, MOST_SHARES = 16, MOST_RUNS = 1000, SERIES_POINTS = 200 };
 static const double IDLE_SECONDS = 1.0, LEVEL_SLACK = 0.7, MISSED_LEVEL = 3;
+static const double QUIET_SPREAD = 1.2; /* of the quartiles of the idle probe */
 
 lamina_interference_plan lamina_interference_plan_default(void)
 {
@@ -139,6 +140,13 @@ static lamina_status probe_idle(lmi_study *study)
   const lamina_status status =
     summarise(study, samples, count, &study->result->idle_piece_seconds, &study->result->idle);
   lmi_reference_free(reference);
+  const lamina_five_numbers *idle = &study->result->idle;
+  if (status == LAMINA_OK && idle->q3 > QUIET_SPREAD * idle->q1)
+    snprintf(
+      study->result->remark, sizeof study->result->remark,
+      "the machine was not idle: without the program the probe's quartiles were %.2f and %.2f; measure again when "
+      "nothing else runs",
+      idle->q1, idle->q3);
   return status;
 }
 
