@@ -234,6 +234,23 @@ static lamina_status read_regions(const lmi_simulation *sim, const lmi_case_outp
   return lamina_solver_read_levels(sim->solver, box.first, box.count, levels);
 }
 
+/* Solid cells have no value and show grey; those of the layer of centres next to the cut count. */
+static lamina_status grey_solids(const lmi_simulation *sim, const lmi_case_output *output, double *values)
+{
+  if (sim->flow->geometry == NULL)
+    return LAMINA_OK;
+  const lamina_index last = along(sim->flow->solver.cells, output->axis) - 1;
+  const double at = output->through[output->axis].value / sim->flow->units.cell_size - 0.5;
+  const lamina_box box = layer(sim, output->axis, (lamina_index)fmin(fmax(rint(at), 0.0), (double)last));
+  uint8_t *marks = (uint8_t *)lmi_simulation_plane(sim, 7);
+  LMI_TRY(lamina_solver_read_marks(sim->solver, box, marks));
+  const size_t cells = (size_t)(box.count.x * box.count.y * box.count.z);
+  for (size_t i = 0; i < cells; i++)
+    if (marks[i] != 0)
+      values[i] = (double)NAN;
+  return LAMINA_OK;
+}
+
 static lamina_status write_slice(lmi_simulation *sim, const lmi_case_output *output, const char *name)
 {
   const lmi_scalar scalar = (lmi_scalar)output->scalar.value;
@@ -249,6 +266,7 @@ static lamina_status write_slice(lmi_simulation *sim, const lmi_case_output *out
     vorticity(&data, u, v, handedness * sim->flow->units.cell_size, values);
   } else
     LMI_TRY(read_cut(sim, output, scalar, values));
+  LMI_TRY(grey_solids(sim, output, values));
 
   char title[160], where[48] = "";
   if (sim->flow->dimension == 3)
