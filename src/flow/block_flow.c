@@ -509,8 +509,6 @@ static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
 static void restart(lmi_flow *base)
 {
   ((lmi_block_flow *)base)->replayed = 0;
-  if (base->boundary != NULL)
-    lmi_boundary_settle(base->boundary, 1);
 }
 
 static lmk_block_planes bind_planes(const lmi_block_flow *flow, int part, int64_t last)
@@ -542,8 +540,10 @@ static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64
   const size_t plane_bytes = (size_t)(base->nx * base->ny) * value;
   const int64_t last = what == LMI_PLANES_IMPORT ? 1 : (flow->replayed + 1) % LMI_BLOCK_PERIOD;
   char *at = buffer;
-  if (what == LMI_PLANES_IMPORT && base->boundary != NULL)
+  if (what == LMI_PLANES_IMPORT && base->boundary != NULL) {
     lmi_boundary_import(base->boundary, first, count, buffer);
+    lmi_boundary_settle(base->boundary, 1);
+  }
   while (count > 0) {
     const int p = lmi_partition_owner(&flow->blocks.planes, first);
     const lmi_slab *slab = &flow->blocks.planes.slabs[p];

@@ -291,7 +291,9 @@ static lamina_run_force summarise(const lmi_simulation *sim, size_t index, const
   found.drag = (lamina_run_mean){drag.mean, drag.error, drag.low, drag.high};
   found.lift = (lamina_run_mean){lift.mean, lift.error, lift.low, lift.high};
   found.strouhal = found.strouhal_error = (double)NAN;
-  if (series->count > 1) {
+  /* A lift that hardly moves has no frequency worth the name. */
+  const bool oscillates = lift.high - lift.low > 1e-3 * fabs(drag.mean);
+  if (series->count > 1 && oscillates) {
     /* The last sample may lie closer: a run ends where it ends. */
     const double spacing = series->time[1] - series->time[0];
     const double scale = force->reference_length / force->reference_speed / spacing;
