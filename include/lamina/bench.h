@@ -53,8 +53,9 @@ typedef struct lamina_transport {
   double gb_per_s;
 } lamina_transport;
 
-/* Fits the transport between threads of the context by ping-pong: messages of 1 to 96 KiB, 1 to 16 at a time, through
- * the same replay that carries halos. Errors: MEMORY. */
+/* Fits the transport by ping-pong: messages of 1 to 96 KiB, 1 to 16 at a time, through the same replay that carries
+ * halos. "threads" of the context; "mpi" where it joined several ranks (lamina/mpi.h): a ring in which all send at
+ * the same time, and the agreement that ends a step. Collective. Errors: MEMORY, COMMUNICATION. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_transport_measure(lamina_context *context,
                                                                    lamina_transport *transport);
 
@@ -74,16 +75,19 @@ typedef struct lamina_halo_row {
   int alpha;                /* messages a partition sends in a step (equation 1) */
   lamina_index beta_values; /* values in them */
   double bytes;             /* bytes in them, with the padding between components */
-  double model_us;          /* of one exchange: sync + (partitions / threads) (alpha setup + bytes / b) */
+  double model_us;          /* of one exchange: sync + (partitions / threads) (alpha setup + bytes / b); between ranks,
+                               which hold one partition each, sync + alpha setup + bytes / b */
   double measured_us;       /* the exchange alone, without computing */
   lamina_spread mlups, mlups_no_overlap;
-  lamina_index steps; /* of one repetition */
-  int partitions, threads;
+  lamina_index steps;      /* of one repetition */
+  int partitions, threads; /* of all ranks; of each */
+  int ranks;
 } lamina_halo_row;
 
 LAMINA_API lamina_halo_bench lamina_halo_bench_default(void);
 
-/* Errors: as lamina_solver_create and lamina_solver_run; ARGUMENT for fewer than 2 partitions. */
+/* Collective. Errors: as lamina_solver_create and lamina_solver_run; ARGUMENT for fewer than 2 partitions in all, or
+ * more than 1 on one of several ranks. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_halo_bench_run(lamina_context *context, const lamina_halo_bench *bench,
                                                                 const lamina_transport *transport,
                                                                 lamina_halo_row *row);
@@ -113,6 +117,17 @@ LAMINA_API lamina_register_bench lamina_register_bench_default(void);
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_register_bench_run(lamina_context *context,
                                                                     const lamina_register_bench *bench,
                                                                     lamina_register_row *rows);
+
+/* Two layouts of the same periodic box in turn, on the partitions of bench->solver (0 or 1: what a layout costs where
+ * nothing is sent). `ratio` is that of the pairs. Collective. */
+typedef struct lamina_layout_pair {
+  lamina_layout first, second;
+  lamina_spread mlups_first, mlups_second, ratio; /* first over second */
+} lamina_layout_pair;
+
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_layout_pair_run(lamina_context *context,
+                                                                 const lamina_halo_bench *bench, lamina_layout first,
+                                                                 lamina_layout second, lamina_layout_pair *pair);
 
 #ifdef __cplusplus
 }

@@ -8,10 +8,11 @@
 #include "cli.h"
 #include <lamina/bench.h>
 #include <lamina/host.h>
+#include <lamina/mpi.h>
 #include <lamina/version.h>
 
 struct bench_halo_values {
-  bool json;
+  bool json, pair;
   int64_t threads, partitions, repetitions;
   double seconds;
   int lattice, precision, layout, streaming, backend;
@@ -39,13 +40,15 @@ static const lmi_option options[] = {
                     "pattern (default: two_grid, as in the paper)"),
   LMI_OPTION_CHOICE(struct bench_halo_values, backend, "backend", backends,
                     "where it runs (default: cpu); cuda: slabs of the first device, as messages"),
-  LMI_OPTION_INTEGER(struct bench_halo_values, partitions, "partitions", "N", 2, 4096,
-                     "slabs (default: one a thread, at least 2)"),
+  LMI_OPTION_INTEGER(struct bench_halo_values, partitions, "partitions", "N", 1, 4096,
+                     "slabs (default: one a thread, at least 2; under mpirun one a rank)"),
   LMI_OPTION_INTEGER(struct bench_halo_values, threads, "threads", "N", 1, 4096, "threads (default: all usable)"),
   LMI_OPTION_INTEGER(struct bench_halo_values, repetitions, "repetitions", "N", 1, 1000,
                      "measurements a row (default: 5)"),
   LMI_OPTION_NUMBER(struct bench_halo_values, seconds, "seconds", "S", 0.001, 3600.0,
                     "length of one measurement (default: 0.1)"),
+  LMI_OPTION_FLAG(struct bench_halo_values, pair, "pair",
+                  "compare disaggregated and plane with soa on one slab instead, where nothing is sent"),
   LMI_OPTION_FLAG(struct bench_halo_values, json, "json", "print one JSON object"),
   {0}};
 
@@ -57,8 +60,16 @@ typedef struct halo_report {
   lamina_transport transport;
   lamina_index cells[LMI_MAX_WORDS];
   size_t size_count;
-  json_t *rows, *ratios; /* NULL: text */
+  json_t *rows, *ratios, *crossovers; /* NULL: text */
 } halo_report;
+
+/* What the sizes of one lattice gave without overlap: disaggregated (0) and SoA (1). */
+typedef struct size_course {
+  size_t count;
+  double cells[LMI_MAX_WORDS], mlups[2][LMI_MAX_WORDS], bytes[2][LMI_MAX_WORDS];
+  int alpha[2], dimension;
+  double share; /* of the messages of a slab that are sent one after the other, as in the model */
+} size_course;
 
 static lamina_status read_cells(lmi_call *call, const lmi_word_list *list, lamina_index *cells, size_t *count)
 {
@@ -72,12 +83,14 @@ static lamina_status read_cells(lmi_call *call, const lmi_word_list *list, lamin
   return LAMINA_OK;
 }
 
-static lamina_halo_bench make_bench(const struct bench_halo_values *values, int threads)
+static lamina_halo_bench make_bench(const struct bench_halo_values *values, int threads, int ranks)
 {
   lamina_halo_bench bench = lamina_halo_bench_default();
   bench.repetitions = (int)values->repetitions;
   bench.seconds = values->seconds;
   bench.solver.partitions = values->partitions > 0 ? (int)values->partitions : threads > 1 ? threads : 2;
+  if (values->pair || (ranks > 1 && values->partitions == 0))
+    bench.solver.partitions = 1;
   if (values->precision > 0)
     bench.solver.precision = (lamina_precision)(values->precision - 1);
   if (values->streaming > 0)
@@ -102,12 +115,12 @@ static void set_with_reason(json_t *object, const char *name, double value, cons
 
 static void add_row(const halo_report *report, const lamina_solver_options *solver, const lamina_halo_row *row)
 {
-  json_t *object =
-    json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:i, s:I}", "lattice", lamina_lattice_name(solver->lattice),
-              "layout", lamina_layout_name(solver->layout), "streaming", lamina_streaming_name(solver->streaming),
-              "precision", lamina_precision_name(solver->precision), "transport", report->transport.name, "partitions",
-              row->partitions, "threads", row->threads, "cells", cell_count(solver), "alpha", row->alpha, "beta_values",
-              (json_int_t)row->beta_values);
+  json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:i, s:I}", "lattice",
+                             lamina_lattice_name(solver->lattice), "layout", lamina_layout_name(solver->layout),
+                             "streaming", lamina_streaming_name(solver->streaming), "precision",
+                             lamina_precision_name(solver->precision), "transport", report->transport.name, "ranks",
+                             row->ranks, "partitions", row->partitions, "threads", row->threads, "cells",
+                             cell_count(solver), "alpha", row->alpha, "beta_values", (json_int_t)row->beta_values);
   json_object_set_new(object, "bytes", lmi_json_number(row->bytes));
   set_with_reason(object, "model_us", row->model_us, "reason", "the fit of the transport gave no positive number");
   json_object_set_new(object, "measured_us", lmi_json_number(row->measured_us));
@@ -156,8 +169,90 @@ static void report_ratio(const halo_report *report, const lamina_solver_options 
   json_array_append_new(report->ratios, object);
 }
 
+/* ---- where disaggregation stops to matter: it gains less than this share of a step ---- */
+
+static const double GAIN = 0.05;
+
+static void add_to_course(size_course *course, const lamina_solver_options *solver, const lamina_halo_row *row)
+{
+  const bool is_soa = solver->layout == LAMINA_LAYOUT_SOA;
+  if (!is_soa && solver->layout != LAMINA_LAYOUT_DISAGGREGATED)
+    return;
+  const double cells = (double)solver->cells.x;
+  if (course->count == 0 || course->cells[course->count - 1] != cells)
+    course->count++;
+  const size_t place = course->count - 1;
+  course->dimension = lamina_lattice_dimension(solver->lattice);
+  course->cells[place] = cells;
+  course->mlups[is_soa][place] = row->mlups_no_overlap.median;
+  course->bytes[is_soa][place] = row->bytes;
+  course->alpha[is_soa] = row->alpha;
+  const bool side_by_side = row->ranks > 1 || solver->backend == LAMINA_BACKEND_CUDA;
+  course->share = side_by_side ? 1.0 : (double)row->partitions / row->threads;
+}
+
+/* The gain at `cells` cells along an axis as the model has it: what the larger number of messages costs, over the time
+ * of a step. The speed of computing is that of the largest box. */
+static double predicted_gain(const size_course *course, const lamina_transport *transport, double cells)
+{
+  const size_t last = course->count - 1;
+  const double share = course->share;
+  const double face = pow(cells / course->cells[last], course->dimension - 1);
+  const double exchange = transport->sync_us + share * (course->alpha[0] * transport->setup_us +
+                                                        course->bytes[0][last] * face / (1e3 * transport->gb_per_s));
+  const double compute = pow(cells, course->dimension) / course->mlups[0][last];
+  return share * (course->alpha[1] - course->alpha[0]) * transport->setup_us / (exchange + compute);
+}
+
+/* By bisection between 1 and 2^20 cells; NAN where the gain is small even for one cell. */
+static double predicted_crossover(const size_course *course, const lamina_transport *transport)
+{
+  double low = 1.0, high = 1048576.0;
+  if (!(predicted_gain(course, transport, low) > GAIN))
+    return (double)NAN;
+  for (int i = 0; i < 60; i++) {
+    const double middle = sqrt(low * high);
+    *(predicted_gain(course, transport, middle) > GAIN ? &low : &high) = middle;
+  }
+  return low;
+}
+
+/* Between the last size that gained enough and the next one, on a logarithmic axis; NAN outside the sizes measured. */
+static double measured_crossover(const size_course *course)
+{
+  for (size_t i = course->count - 1; i-- > 0;) {
+    const double above = course->mlups[0][i] / course->mlups[1][i] - 1.0;
+    const double below = course->mlups[0][i + 1] / course->mlups[1][i + 1] - 1.0;
+    if (above > GAIN && below <= GAIN)
+      return course->cells[i] * pow(course->cells[i + 1] / course->cells[i], (above - GAIN) / (above - below));
+  }
+  return (double)NAN;
+}
+
+static void report_crossover(const halo_report *report, lamina_lattice lattice, const size_course *course)
+{
+  if (course->count < 2)
+    return;
+  const double predicted = predicted_crossover(course, &report->transport), measured = measured_crossover(course);
+  if (report->rows == NULL) {
+    printf("       without overlap disaggregated gains less than %.0f %% over soa from", 100.0 * GAIN);
+    print_number(predicted, 0, 0);
+    printf(" cells along an axis (model),");
+    print_number(measured, 0, 0);
+    printf(" (measured)\n");
+    return;
+  }
+  json_t *object = json_pack("{s:s, s:f}", "lattice", lamina_lattice_name(lattice), "gain", GAIN);
+  set_with_reason(object, "predicted_cells_along_axis", predicted, "predicted_reason",
+                  "the model gains less at any size");
+  set_with_reason(object, "measured_cells_along_axis", measured, "measured_reason",
+                  "the gain does not pass this share between two of the sizes measured");
+  json_array_append_new(report->crossovers, object);
+}
+
 /* One lattice and size in all layouts asked for. */
-static lamina_status run_layouts(const halo_report *report, lamina_halo_bench *bench, int wanted_layout)
+static lamina_status run_layouts(const halo_report *report, lamina_halo_bench *bench, int wanted_layout,
+                                 size_course *course)
 {
   double mlups[LAYOUTS];
   for (int layout = LAYOUTS - 1; layout >= 0; layout--) {
@@ -167,6 +262,7 @@ static lamina_status run_layouts(const halo_report *report, lamina_halo_bench *b
     bench->solver.layout = (lamina_layout)layout;
     LMI_TRY(lamina_halo_bench_run(report->call->ctx, bench, &report->transport, &row));
     mlups[layout] = row.mlups.median;
+    add_to_course(course, &bench->solver, &row);
     if (report->rows != NULL)
       add_row(report, &bench->solver, &row);
     else
@@ -177,33 +273,67 @@ static lamina_status run_layouts(const halo_report *report, lamina_halo_bench *b
   return LAMINA_OK;
 }
 
-static lamina_status run_rows(const halo_report *report)
+/* What a layout costs or brings by itself, in pairs of runs. */
+static lamina_status run_pairs(const halo_report *report, const lamina_halo_bench *bench)
 {
-  const struct bench_halo_values *values = report->call->values;
-  lamina_halo_bench bench = make_bench(values, lamina_context_thread_count(report->call->ctx));
-  for (int lattice = 0; lattice < LATTICES; lattice++)
-    for (size_t i = 0; i < report->size_count && (values->lattice == 0 || lattice == values->lattice - 1); i++) {
-      bench.solver.lattice = (lamina_lattice)lattice;
-      const bool flat = lamina_lattice_dimension(bench.solver.lattice) == 2;
-      bench.solver.cells = (lamina_int3){report->cells[i], report->cells[i], flat ? 1 : report->cells[i]};
-      LMI_TRY(run_layouts(report, &bench, values->layout));
+  static const lamina_layout compared[] = {LAMINA_LAYOUT_DISAGGREGATED, LAMINA_LAYOUT_PLANE};
+  for (size_t i = 0; i < LMI_COUNT(compared); i++) {
+    lamina_layout_pair pair;
+    LMI_TRY(lamina_layout_pair_run(report->call->ctx, bench, compared[i], LAMINA_LAYOUT_SOA, &pair));
+    if (report->rows == NULL) {
+      printf("%-6s %lld cells: %s %.1f MLUPS, soa %.1f, ratio %.3f (%.3f to %.3f)\n",
+             lamina_lattice_name(bench->solver.lattice), (long long)cell_count(&bench->solver),
+             lamina_layout_name(compared[i]), pair.mlups_first.median, pair.mlups_second.median, pair.ratio.median,
+             pair.ratio.low, pair.ratio.high);
+      continue;
     }
+    json_array_append_new(
+      report->ratios,
+      json_pack("{s:s, s:I, s:i, s:s, s:f, s:f, s:f, s:f, s:f}", "lattice", lamina_lattice_name(bench->solver.lattice),
+                "cells", cell_count(&bench->solver), "partitions", 1, "layout", lamina_layout_name(compared[i]),
+                "mlups", pair.mlups_first.median, "mlups_soa", pair.mlups_second.median, "over_soa", pair.ratio.median,
+                "over_soa_min", pair.ratio.low, "over_soa_max", pair.ratio.high));
+  }
   return LAMINA_OK;
 }
 
-static void print_transport(const lamina_transport *transport, int threads, bool on_device)
+static lamina_status run_rows(const halo_report *report)
+{
+  const struct bench_halo_values *values = report->call->values;
+  lamina_halo_bench bench =
+    make_bench(values, lamina_context_thread_count(report->call->ctx), lamina_rank_count(report->call->ctx));
+  for (int lattice = 0; lattice < LATTICES; lattice++) {
+    size_course course = {.count = 0};
+    if (values->lattice > 0 && lattice != values->lattice - 1)
+      continue;
+    for (size_t i = 0; i < report->size_count; i++) {
+      bench.solver.lattice = (lamina_lattice)lattice;
+      const bool flat = lamina_lattice_dimension(bench.solver.lattice) == 2;
+      bench.solver.cells = (lamina_int3){report->cells[i], report->cells[i], flat ? 1 : report->cells[i]};
+      LMI_TRY(values->pair ? run_pairs(report, &bench) : run_layouts(report, &bench, values->layout, &course));
+    }
+    if (!values->pair && values->layout == 0)
+      report_crossover(report, (lamina_lattice)lattice, &course);
+  }
+  return LAMINA_OK;
+}
+
+static void print_transport(const lamina_transport *transport, int threads, int ranks, bool on_device)
 {
   if (on_device)
     printf("periodic box, slabs of one device. Transport %s, copies inside the device:", transport->name);
   else
-    printf("periodic box, %d threads. Transport %s, fitted by ping-pong:", threads, transport->name);
+    printf("periodic box, %d ranks of %d threads. Transport %s, fitted by ping-pong:", ranks, threads, transport->name);
   print_number(transport->setup_us, 0, 3);
   printf(" us a message,");
   print_number(transport->sync_us, 0, 3);
   printf(" us an exchange,");
   print_number(transport->gb_per_s, 0, 2);
-  printf(" GB/s%s\n%-6s %-13s %7s %6s %10s %9s %9s %9s %9s %9s\n", on_device ? "" : " a thread", "set", "layout",
-         "cells", "alpha", "beta", "KiB", "model us", "alone us", "MLUPS", "no overl.");
+  printf(" GB/s%s\n%-6s %-13s %7s %6s %10s %9s %9s %9s %9s %9s\n",
+         on_device   ? ""
+         : ranks > 1 ? " a rank"
+                     : " a thread",
+         "set", "layout", "cells", "alpha", "beta", "KiB", "model us", "alone us", "MLUPS", "no overl.");
 }
 
 static json_t *transport_json(const lamina_transport *transport)
@@ -226,7 +356,7 @@ static lamina_status bench_halo_run(lmi_call *call)
   LMI_TRY(on_device ? lamina_transport_measure_device(call->ctx, 0, &report.transport)
                     : lamina_transport_measure(call->ctx, &report.transport));
   if (!values->json) {
-    print_transport(&report.transport, lamina_context_thread_count(call->ctx), on_device);
+    print_transport(&report.transport, lamina_context_thread_count(call->ctx), lamina_rank_count(call->ctx), on_device);
     return run_rows(&report);
   }
   lamina_host host;
@@ -234,20 +364,23 @@ static lamina_status bench_halo_run(lmi_call *call)
   lamina_error_clear(call->ctx);
   report.rows = json_array();
   report.ratios = json_array();
+  report.crossovers = json_array();
   const lamina_status status = run_rows(&report);
   if (status != LAMINA_OK) {
     json_decref(report.rows);
     json_decref(report.ratios);
+    json_decref(report.crossovers);
     return status;
   }
-  return lmi_print_json(call,
-                        json_pack("{s:s, s:s, s:[o], s:o, s:o}", "version", lamina_version(), "machine",
-                                  known ? host.processor : "unknown", "transports", transport_json(&report.transport),
-                                  "rows", report.rows, "ratios", report.ratios));
+  return lmi_print_json(call, json_pack("{s:s, s:s, s:s, s:[o], s:o, s:o, s:o}", "version", lamina_version(), "machine",
+                                        known ? host.processor : "unknown", "mpi", lamina_ranks_library(), "transports",
+                                        transport_json(&report.transport), "rows", report.rows, "ratios", report.ratios,
+                                        "crossovers", report.crossovers));
 }
 
 const lmi_command lmi_bench_halo = {
   .name = "halo",
+  .flags = LMI_TAKES_RANKS,
   .summary = "messages of each layout against the model of the paper, with and without overlap",
   .group = LMI_GROUP_SIMULATE,
   .options = options,

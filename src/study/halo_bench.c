@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ranks.h"
 #include "flow/solver_internal.h"
 #include "transport_fit.h"
 
@@ -24,8 +25,12 @@ static lamina_status check_bench(lamina_context *ctx, const lamina_halo_bench *b
               "%d repetitions: 1 to %d are possible", bench->repetitions, (int)MAX_REPETITIONS);
   LMI_REQUIRE(ctx, bench->seconds > 0.0 && isfinite(bench->seconds), LAMINA_ERROR_ARGUMENT,
               "%g seconds a repetition: the time must be positive", bench->seconds);
-  LMI_REQUIRE(ctx, bench->solver.partitions >= 2, LAMINA_ERROR_ARGUMENT,
+  const int ranks = lamina_rank_count(ctx);
+  LMI_REQUIRE(ctx, ranks > 1 || bench->solver.partitions >= 2, LAMINA_ERROR_ARGUMENT,
               "%d partitions: at least 2 are needed to exchange anything", bench->solver.partitions);
+  LMI_REQUIRE(ctx, ranks == 1 || bench->solver.partitions <= 1, LAMINA_ERROR_ARGUMENT,
+              "%d partitions on each rank: the model is one transport, so 1 partition a rank is measured",
+              bench->solver.partitions);
   return LAMINA_OK;
 }
 
@@ -57,6 +62,8 @@ static void fill_exchange(const lmi_program *program, exchange *made)
     made->steps[s].phases = next;
     for (size_t p = 0; p < program->steps[s].phase_count; p++) {
       const lmi_phase *phase = &program->steps[s].phases[p];
+      if (phase->exchange != NULL)
+        *next++ = (lmi_phase){.exchange = phase->exchange};
       if (phase->copy_count == 0)
         continue;
       turn_back(phase, back);
@@ -78,13 +85,14 @@ static lamina_status time_exchange(lamina_context *ctx, const lamina_solver *sol
     for (size_t p = 0; p < program->steps[s].phase_count; p++, phases++)
       copies += program->steps[s].phases[p].copy_count;
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, copies, &made.back), cleanup);
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, 2 * phases, &made.phases), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, 3 * phases, &made.phases), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, program->step_count, &made.steps), cleanup);
   fill_exchange(program, &made);
   const lmi_program there_and_back = {
-    .steps = made.steps, .step_count = program->step_count, .version = program->version};
+    .steps = made.steps, .step_count = program->step_count, .version = program->version, .agrees = program->agrees};
   status = lmi_time_copies(solver->flow->device, &there_and_back, EXCHANGE_SECONDS, step_us);
-  *step_us /= 2.0;
+  if (copies > 0)
+    *step_us /= 2.0;
 cleanup:
   lmi_free(ctx, made.back);
   lmi_free(ctx, made.phases);
@@ -97,7 +105,7 @@ static lamina_status time_steps(lamina_solver *solver, lamina_index steps, doubl
   const double start = lmi_clock_seconds();
   LMI_TRY(lamina_solver_run(solver, steps));
   *seconds = lmi_clock_seconds() - start;
-  return LAMINA_OK;
+  return lmi_ranks_broadcast(solver->ctx, 0, seconds, sizeof *seconds); /* one clock for all */
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -112,22 +120,41 @@ static lamina_spread spread_of(double *samples, int count)
   return (lamina_spread){samples[count / 2], samples[0], samples[count - 1]};
 }
 
-/* With and without overlap in turn: the speed of a shared machine drifts by more than they differ. */
-static lamina_status time_both(lamina_solver *const solvers[2], const lamina_halo_bench *bench, lamina_halo_row *row)
+/* What two solvers of the same flow reached, and the ratios of the pairs. */
+typedef struct pair_times {
+  lamina_spread mlups[2], ratio;
+  lamina_index steps;
+} pair_times;
+
+/* In turn: the speed of a shared machine drifts by more than two variants differ. */
+static lamina_status time_pair(lamina_solver *const solvers[2], int repetitions, double wanted_seconds, pair_times *t)
 {
   const lamina_int3 n = lamina_solver_get_options(solvers[0])->cells;
-  double mlups[2][MAX_REPETITIONS], seconds = 0.0;
+  double mlups[2][MAX_REPETITIONS], ratios[MAX_REPETITIONS], seconds = 0.0;
   for (int i = 0; i < 2; i++)
     LMI_TRY(time_steps(solvers[i], 4, &seconds));
   LMI_TRY(time_steps(solvers[0], 4, &seconds));
-  row->steps = 2 * (lamina_index)fmin(fmax(2.0 * bench->seconds / fmax(seconds, 1e-9), 1.0), 1e6);
-  for (int r = 0; r < bench->repetitions; r++)
+  t->steps = 2 * (lamina_index)fmin(fmax(2.0 * wanted_seconds / fmax(seconds, 1e-9), 1.0), 1e6);
+  for (int r = 0; r < repetitions; r++) {
     for (int i = 0; i < 2; i++) {
-      LMI_TRY(time_steps(solvers[i], row->steps, &seconds));
-      mlups[i][r] = 1e-6 * (double)(n.x * n.y * n.z) * (double)row->steps / seconds;
+      LMI_TRY(time_steps(solvers[i], t->steps, &seconds));
+      mlups[i][r] = 1e-6 * (double)(n.x * n.y * n.z) * (double)t->steps / seconds;
     }
-  row->mlups = spread_of(mlups[0], bench->repetitions);
-  row->mlups_no_overlap = spread_of(mlups[1], bench->repetitions);
+    ratios[r] = mlups[0][r] / mlups[1][r];
+  }
+  t->ratio = spread_of(ratios, repetitions);
+  for (int i = 0; i < 2; i++)
+    t->mlups[i] = spread_of(mlups[i], repetitions);
+  return LAMINA_OK;
+}
+
+static lamina_status time_both(lamina_solver *const solvers[2], const lamina_halo_bench *bench, lamina_halo_row *row)
+{
+  pair_times t = {.steps = 0};
+  LMI_TRY(time_pair(solvers, bench->repetitions, bench->seconds, &t));
+  row->steps = t.steps;
+  row->mlups = t.mlups[0];
+  row->mlups_no_overlap = t.mlups[1];
   return LAMINA_OK;
 }
 
@@ -141,11 +168,23 @@ static void describe(const lamina_solver *solver, const lamina_transport *transp
   row->partitions = solver->flow->partition->count;
   row->threads = lamina_context_thread_count(solver->ctx);
   row->bytes = schedule->traffic.bytes / row->partitions;
-  /* Threads take turns at the messages of their slabs; slabs of a device send side by side. */
-  const bool on_device = solver->options.backend == LAMINA_BACKEND_CUDA;
-  const double share = on_device ? 1.0 : (double)row->partitions / row->threads;
+  row->ranks = lamina_rank_count(solver->ctx);
+  /* Threads take turns at the messages of their slabs; slabs of a device, and ranks, send side by side. */
+  const bool side_by_side = solver->options.backend == LAMINA_BACKEND_CUDA || row->ranks > 1;
+  const double share = side_by_side ? 1.0 : (double)row->partitions / row->threads;
   row->model_us =
     transport->sync_us + share * (row->alpha * transport->setup_us + row->bytes / (1e3 * transport->gb_per_s));
+}
+
+/* A periodic box of these options. */
+static lamina_status create_periodic(lamina_context *ctx, const lamina_solver_options *given, lamina_solver **solver)
+{
+  lamina_solver_options options = *given;
+  if (lamina_lattice_dimension(options.lattice) == 2)
+    options.cells.z = 1;
+  for (int face = 0; face < LAMINA_FACE_COUNT; face++)
+    options.faces[face] = (lamina_face){.kind = LAMINA_FACE_PERIODIC};
+  return lamina_solver_create(ctx, &options, solver);
 }
 
 lamina_status lamina_halo_bench_run(lamina_context *ctx, const lamina_halo_bench *bench,
@@ -157,18 +196,34 @@ lamina_status lamina_halo_bench_run(lamina_context *ctx, const lamina_halo_bench
   LMI_TRY(check_bench(ctx, bench));
   for (int i = 0; i < 2; i++) {
     lamina_solver_options options = bench->solver;
-    if (lamina_lattice_dimension(options.lattice) == 2)
-      options.cells.z = 1;
-    for (int face = 0; face < LAMINA_FACE_COUNT; face++)
-      options.faces[face] = (lamina_face){.kind = LAMINA_FACE_PERIODIC};
     options.no_overlap = i == 1;
     options.copy_messages = true;
-    LMI_TRY_GOTO(status, lamina_solver_create(ctx, &options, &solvers[i]), cleanup);
+    LMI_TRY_GOTO(status, create_periodic(ctx, &options, &solvers[i]), cleanup);
   }
   describe(solvers[0], transport, row);
   LMI_TRY_GOTO(status, time_both(solvers, bench, row), cleanup);
   /* Last: copies without steps leave halos that belong to no state. */
   status = time_exchange(ctx, solvers[0], &row->measured_us);
+cleanup:
+  for (int i = 0; i < 2; i++)
+    lamina_solver_destroy(solvers[i]);
+  return status;
+}
+
+lamina_status lamina_layout_pair_run(lamina_context *ctx, const lamina_halo_bench *bench, lamina_layout first,
+                                     lamina_layout second, lamina_layout_pair *pair)
+{
+  lamina_status status = LAMINA_OK;
+  lamina_solver *solvers[2] = {NULL, NULL};
+  pair_times t = {.steps = 0};
+  memset(pair, 0, sizeof *pair);
+  for (int i = 0; i < 2; i++) {
+    lamina_solver_options options = bench->solver;
+    options.layout = i == 0 ? first : second;
+    LMI_TRY_GOTO(status, create_periodic(ctx, &options, &solvers[i]), cleanup);
+  }
+  LMI_TRY_GOTO(status, time_pair(solvers, bench->repetitions, bench->seconds, &t), cleanup);
+  *pair = (lamina_layout_pair){first, second, t.mlups[0], t.mlups[1], t.ratio};
 cleanup:
   for (int i = 0; i < 2; i++)
     lamina_solver_destroy(solvers[i]);

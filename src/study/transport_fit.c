@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ranks.h"
 #include <lamina/accelerator.h>
 
 /* Few steps would measure how a device is woken, not how it goes on: runs there are so long at least. */
@@ -24,7 +25,8 @@ lamina_status lmi_time_copies(lmi_device *device, const lmi_program *program, do
   const int64_t least = strcmp(device->ops->name, "cuda") == 0 ? QUEUED_STEPS : 2;
   double best = HUGE_VAL;
   const double limit = lmi_clock_seconds() + PATIENCE * seconds;
-  for (int i = 0; i < REPETITIONS + 1 && (i < 3 || lmi_clock_seconds() < limit); i++) {
+  int64_t goes_on = 1;
+  for (int i = 0; i < REPETITIONS + 1 && goes_on; i++) {
     const double start = lmi_clock_seconds();
     LMI_TRY(device->ops->replay(device, program, 0, steps, &fault));
     const double each = (lmi_clock_seconds() - start) / (double)steps;
@@ -32,7 +34,11 @@ lamina_status lmi_time_copies(lmi_device *device, const lmi_program *program, do
       best = each < best ? each : best;
     else
       steps = each > 0.0 ? least + (int64_t)fmin(seconds / REPETITIONS / each, 1e7) : least;
+    goes_on = i < 2 || lmi_clock_seconds() < limit;
+    LMI_TRY(lmi_ranks_broadcast(device->ctx, 0, &steps, sizeof steps));
+    LMI_TRY(lmi_ranks_broadcast(device->ctx, 0, &goes_on, sizeof goes_on));
   }
+  LMI_TRY(lmi_ranks_broadcast(device->ctx, 0, &best, sizeof best));
   *step_us = 1e6 * best;
   return LAMINA_OK;
 }
@@ -128,16 +134,57 @@ static lamina_status play(const ping_pong *game, int messages, size_t bytes, lmi
   return lmi_time_copies(game->device, &program, SAMPLE_SECONDS, &sample->us);
 }
 
+/* ---- between ranks: a ring, in which all send up at the same time, as slabs do ---- */
+
+static void list_ring(const ping_pong *game, int messages, size_t bytes, lmi_message *list)
+{
+  const lamina_context *ctx = game->device->ctx;
+  const int rank = lamina_rank(ctx), ranks = lamina_rank_count(ctx);
+  for (int i = 0; i < messages; i++) {
+    const size_t at = (size_t)i * message_bytes[SIZES - 1];
+    list[2 * i] = (lmi_message){.memory = game->side[0] + at, .peer = (rank + 1) % ranks, .is_receive = false};
+    list[2 * i + 1] =
+      (lmi_message){.memory = game->side[1] + at, .peer = (rank + ranks - 1) % ranks, .is_receive = true};
+    for (int end = 0; end < 2; end++) {
+      lmi_message *message = &list[2 * i + end];
+      message->bytes = message->pitch = bytes;
+      message->rows = 1;
+      message->tag = i;
+    }
+  }
+}
+
+static lamina_status play_ring(const ping_pong *game, int messages, size_t bytes, lmi_transport_sample *sample)
+{
+  lmi_message list[2 * MOST_MESSAGES];
+  lmi_exchange *exchange = NULL;
+  list_ring(game, messages, bytes, list);
+  LMI_TRY(lmi_exchange_create(game->device->ctx, list, 2 * (size_t)messages, &exchange));
+  const lmi_phase phase = {.exchange = exchange};
+  const lmi_step_phases step = {&phase, 1};
+  const lmi_program program = {.steps = &step, .step_count = 1, .version = 1, .agrees = true};
+  *sample = (lmi_transport_sample){.messages = messages, .bytes = (double)messages * (double)bytes};
+  const lamina_status status = lmi_time_copies(game->device, &program, SAMPLE_SECONDS, &sample->us);
+  lmi_exchange_destroy(exchange);
+  return status;
+}
+
 lamina_status lamina_transport_measure(lamina_context *ctx, lamina_transport *transport)
 {
   lamina_status status = LAMINA_OK;
   lmi_transport_sample samples[SAMPLES];
   ping_pong game = {.threads = lamina_context_thread_count(ctx)};
   memset(transport, 0, sizeof *transport);
-  snprintf(transport->name, sizeof transport->name, "threads");
+  const bool has_ranks = lamina_rank_count(ctx) > 1;
+  snprintf(transport->name, sizeof transport->name, has_ranks ? "mpi" : "threads");
   LMI_TRY_GOTO(status, open_ping_pong(ctx, &game), cleanup);
-  for (int i = 0; i < SAMPLES; i++)
-    LMI_TRY_GOTO(status, play(&game, message_counts[i % COUNTS], message_bytes[i / COUNTS], &samples[i]), cleanup);
+  for (int i = 0; i < SAMPLES; i++) {
+    const int messages = message_counts[i % COUNTS];
+    const size_t bytes = message_bytes[i / COUNTS];
+    LMI_TRY_GOTO(status,
+                 has_ranks ? play_ring(&game, messages, bytes, &samples[i]) : play(&game, messages, bytes, &samples[i]),
+                 cleanup);
+  }
   lmi_transport_fit(samples, SAMPLES, transport);
 cleanup:
   close_ping_pong(ctx, &game);

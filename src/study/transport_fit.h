@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cost of messages between slabs of one process, measured by ping-pong through the backend's own replay. */
+/* The cost of messages between slabs of one process, or of several ranks, measured by ping-pong through the backend's
+ * own replay. */
 #ifndef LMI_TRANSPORT_FIT_H
 #define LMI_TRANSPORT_FIT_H
 
@@ -7,7 +8,8 @@
 #include <lamina/bench.h>
 
 /* Microseconds of one step of a program without launches: the least of many short runs, `seconds` in all, so that one
- * of them meets no other work of the machine. Steps of the program must not depend on where a run starts. */
+ * of them meets no other work of the machine. Steps of the program must not depend on where a run starts. Collective:
+ * all ranks get the time of the first. */
 LAMINA_NODISCARD lamina_status lmi_time_copies(lmi_device *device, const lmi_program *program, double seconds,
                                                double *step_us);
 
