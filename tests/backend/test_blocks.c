@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sparse grid gives the dense grid's bits on a full box, for every lattice, collision, precision, streaming,
  * partition and thread count; all of it on the checking backend, whose memory is poisoned. */
+#include <math.h>
+
 #include "support/test.h"
 
 #include "flow_setup.h"
@@ -163,6 +165,81 @@ static void messages_are_two_a_partition(void **state)
   lamina_context_destroy(ctx);
 }
 
+/* What one grid holds goes on in the other, also from an odd step. */
+static void a_state_moves_between_grids(void **state)
+{
+  (void)state;
+  lamina_context *ctx = NULL;
+  assert_int_equal(lamina_context_create(NULL, &ctx), LAMINA_OK);
+  for (int number = 0; number < 9; number++) {
+    lamina_solver_options options = box_options(LAMINA_D3Q19, number % BOXES, true);
+    options.cells = (lamina_int3){9, 6, 13};
+    options.backend = LAMINA_BACKEND_CHECK;
+    lamina_solver *solvers[3];
+    int dimension = 3;
+    for (int i = 0; i < 3; i++) {
+      options.grid = i == 1 ? LAMINA_GRID_SPARSE : LAMINA_GRID_DENSE;
+      options.streaming = (lamina_streaming)((number + i) % 3);
+      options.partitions = 1 + (number + i) % 3;
+      assert_int_equal(lamina_solver_create(ctx, &options, &solvers[i]), LAMINA_OK);
+      assert_int_equal(lamina_solver_initialise(solvers[i], random_start, &dimension), LAMINA_OK);
+    }
+    unsigned char *plane = malloc((size_t)lamina_solver_plane_bytes(solvers[0]));
+    for (int i = 0; i < 2; i++) {
+      assert_int_equal(lamina_solver_run(solvers[i], 3), LAMINA_OK);
+      for (lamina_index z = 0; z < options.cells.z; z++) {
+        assert_int_equal(lamina_solver_get_plane(solvers[i], z, plane), LAMINA_OK);
+        assert_int_equal(lamina_solver_set_plane(solvers[i + 1], z, plane), LAMINA_OK);
+      }
+    }
+    assert_int_equal(lamina_solver_run(solvers[2], 2), LAMINA_OK);
+    lamina_solver *straight = NULL;
+    assert_int_equal(lamina_solver_create(ctx, &options, &straight), LAMINA_OK);
+    assert_int_equal(lamina_solver_initialise(straight, random_start, &dimension), LAMINA_OK);
+    assert_int_equal(lamina_solver_run(straight, 8), LAMINA_OK);
+    size_t bytes = 0;
+    unsigned char *expected = copy_state(straight, &bytes), *found = copy_state(solvers[2], &bytes);
+    assert_memory_equal(found, expected, bytes);
+    lamina_totals totals[2];
+    assert_int_equal(lamina_solver_totals(straight, &totals[0]), LAMINA_OK);
+    assert_int_equal(lamina_solver_totals(solvers[2], &totals[1]), LAMINA_OK);
+    assert_memory_equal(&totals[0], &totals[1], sizeof totals[0]);
+    free(expected);
+    free(found);
+    free(plane);
+    lamina_solver_destroy(straight);
+    for (int i = 0; i < 3; i++)
+      lamina_solver_destroy(solvers[i]);
+  }
+  lamina_context_destroy(ctx);
+}
+
+static void diverge(void *user, lamina_real3 centre, lamina_cell_state *cell)
+{
+  (void)user;
+  if (centre.x == 6.5 && centre.y == 2.5 && centre.z == 9.5)
+    cell->velocity[1] = (double)NAN;
+}
+
+/* The plane of a fault is found inside the block, and the loop allocates nothing. */
+static void a_fault_names_its_cell(void **state)
+{
+  (void)state;
+  lamina_context *ctx = NULL;
+  assert_int_equal(lamina_context_create(NULL, &ctx), LAMINA_OK);
+  lamina_solver_options options = box_options(LAMINA_D3Q19, 1, false);
+  options.cells = (lamina_int3){9, 6, 13};
+  options.grid = LAMINA_GRID_SPARSE;
+  lamina_solver *solver = NULL;
+  assert_int_equal(lamina_solver_create(ctx, &options, &solver), LAMINA_OK);
+  assert_int_equal(lamina_solver_initialise(solver, diverge, NULL), LAMINA_OK);
+  assert_int_equal(lamina_solver_run(solver, 5), LAMINA_ERROR_DIVERGED);
+  assert_non_null(strstr(lamina_error_message(ctx), "in step 1 at cell ("));
+  lamina_solver_destroy(solver);
+  lamina_context_destroy(ctx);
+}
+
 LMI_TEST_MAIN(cmocka_unit_test(d2q9_gives_the_bits_of_dense), cmocka_unit_test(d3q19_gives_the_bits_of_dense),
               cmocka_unit_test(d3q27_gives_the_bits_of_dense), cmocka_unit_test(any_size_and_any_number_of_partitions),
+              cmocka_unit_test(a_state_moves_between_grids), cmocka_unit_test(a_fault_names_its_cell),
               cmocka_unit_test(more_partitions_than_layers_are_refused), cmocka_unit_test(messages_are_two_a_partition))
