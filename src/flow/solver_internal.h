@@ -27,6 +27,7 @@ LAMINA_NODISCARD lamina_status lmi_solver_get_own_plane(const lamina_solver *sol
                                                         void *populations);
 LAMINA_NODISCARD lamina_status lmi_solver_read_own(const lamina_solver *solver, lamina_box box,
                                                    const lamina_fields *fields);
+LAMINA_NODISCARD lamina_status lmi_solver_read_own_marks(const lamina_solver *solver, lamina_box box, uint8_t *marks);
 
 /* Gives all ranks the values of all planes, `plane_bytes` each, of which each has filled in those of its own planes.
  * Collective. */

@@ -211,7 +211,7 @@ lamina_status lmi_solver_read_own(const lamina_solver *solver, lamina_box box, c
   return read_box(solver, box, fields, false);
 }
 
-lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box box, uint8_t *marks)
+static lamina_status read_marks(const lamina_solver *solver, lamina_box box, uint8_t *marks, bool shares)
 {
   LMI_TRY(check_box(solver, box));
   const lmi_flow *flow = solver->flow;
@@ -228,7 +228,8 @@ lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box b
     (void)lmi_solver_planes_of_rank(solver, wanted.first_plane + plane, 1, &rank);
     if (rank == lamina_rank(solver->ctx))
       LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + plane, 1, &data), cleanup);
-    LMI_TRY_GOTO(status, lmi_ranks_broadcast(solver->ctx, rank, data.marks, (size_t)cells), cleanup);
+    if (shares)
+      LMI_TRY_GOTO(status, lmi_ranks_broadcast(solver->ctx, rank, data.marks, (size_t)cells), cleanup);
     for (lamina_index row = 0; row < wanted.rows; row++)
       memcpy(marks + (plane * wanted.rows + row) * wanted.cells,
              data.marks + (wanted.first_row + row) * flow->nx + wanted.first_cell, (size_t)wanted.cells);
@@ -236,6 +237,16 @@ lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box b
 cleanup:
   lmi_free(solver->ctx, data.marks);
   return status;
+}
+
+lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box box, uint8_t *marks)
+{
+  return read_marks(solver, box, marks, true);
+}
+
+lamina_status lmi_solver_read_own_marks(const lamina_solver *solver, lamina_box box, uint8_t *marks)
+{
+  return read_marks(solver, box, marks, false);
 }
 
 /* ---- totals ---- */

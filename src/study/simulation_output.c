@@ -64,6 +64,24 @@ static void planes_to_write(const lmi_simulation *sim, lamina_index *first, lami
     lmi_solver_own_planes(sim->solver, first, count);
 }
 
+/* Which body has each cell of plane z, 0 in the fluid: the array behind the others. */
+static lamina_status write_body_plane(const lmi_simulation *sim, lmi_field_writer *writer, size_t array, lamina_index z)
+{
+  const lamina_int3 cells = sim->flow->solver.cells;
+  uint8_t *marks = (uint8_t *)lmi_simulation_plane(sim, 6);
+  double *body = lmi_simulation_plane(sim, 7);
+  const lamina_box box = {{0, 0, z}, {cells.x, cells.y, 1}};
+  if (sim->flow->dimension == 3)
+    LMI_TRY(lmi_solver_read_own_marks(sim->solver, box, marks));
+  else
+    LMI_TRY(lamina_solver_read_marks(sim->solver, box, marks));
+  if (sim->flow->dimension == 2 && !lmi_simulation_writes(sim))
+    return LAMINA_OK;
+  for (lamina_index i = 0; i < cells.x * cells.y; i++)
+    body[i] = marks[i];
+  return lmi_field_writer_plane(writer, array, z, (const double *const[]){body});
+}
+
 static lamina_status write_field_planes(const lmi_simulation *sim, lmi_field_writer *writer, const lmi_array *arrays,
                                         size_t count)
 {
@@ -78,6 +96,8 @@ static lamina_status write_field_planes(const lmi_simulation *sim, lmi_field_wri
   for (lamina_index z = first; z < first + planes; z++) {
     const lamina_fields fields = {.density = values[3], .velocity = {values[0], values[1], values[2]}};
     LMI_TRY(read_field_plane(sim, (lamina_box){{0, 0, z}, {cells.x, cells.y, 1}}, &fields));
+    if (sim->flow->geometry != NULL)
+      LMI_TRY(write_body_plane(sim, writer, count, z));
     if (sim->flow->dimension == 2 && !lmi_simulation_writes(sim))
       continue;
     double *pressure = lmi_simulation_plane(sim, 4);
@@ -136,7 +156,7 @@ static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *ou
     [LMI_ARRAY_PRESSURE] = {"pressure", "Pa", 1, LAMINA_F32},
     [LMI_ARRAY_DENSITY] = {"density", "kg/m3", 1, LAMINA_F32},
   };
-  lmi_field_array arrays[LMI_ARRAY_COUNT];
+  lmi_field_array arrays[LMI_ARRAY_COUNT + 1];
   lmi_array which[LMI_ARRAY_COUNT];
   size_t count = 0;
   for (int i = 0; i < LMI_ARRAY_COUNT; i++)
@@ -145,6 +165,8 @@ static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *ou
       arrays[count] = KNOWN[i];
       arrays[count++].precision = sim->flow->solver.precision;
     }
+  if (sim->flow->geometry != NULL)
+    arrays[count] = (lmi_field_array){"body", "", 1, LAMINA_F32};
   const double h = sim->flow->units.cell_size;
   char length[32], speed[32];
   lmi_format_double(sim->flow->units.reference_length, length);
@@ -161,7 +183,7 @@ static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *ou
               .time = lmi_simulation_time(sim),
               .step = lamina_solver_step(sim->solver)},
     .arrays = arrays,
-    .array_count = count,
+    .array_count = count + (sim->flow->geometry != NULL ? 1 : 0),
     .attributes = attributes,
     .attribute_count = LMI_COUNT(attributes),
   };
