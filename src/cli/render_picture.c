@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planes as PNG. */
+#include <math.h>
 #include <string.h>
 
 #include "io/field_slice.h"
@@ -98,6 +99,34 @@ static lamina_status name_picture(const lmi_render *render, const lmi_field_quan
   return lmi_text_append(render->ctx, path, ".png");
 }
 
+/* The centre of the layer of cells next to the plane. */
+static double nearest_centre(const lmi_field_frame *frame, const plane *p)
+{
+  const double origins[3] = {frame->origin.x, frame->origin.y, frame->origin.z};
+  const double spacings[3] = {frame->spacing.x, frame->spacing.y, frame->spacing.z};
+  const lamina_index counts[3] = {frame->cells.x, frame->cells.y, frame->cells.z};
+  const double layer = rint((p->position - origins[p->axis]) / spacings[p->axis] - 0.5);
+  const double inside = fmin(fmax(layer, 0.0), (double)(counts[p->axis] - 1));
+  return origins[p->axis] + (inside + 0.5) * spacings[p->axis];
+}
+
+/* Where the file says which cells are solid, those have no value and show grey. */
+static lamina_status grey_solids(const lmi_render *render, const lmi_field_quantity *quantity, const plane *p,
+                                 lmi_field_slice *slice)
+{
+  const lmi_field_content *content = lmi_field_file_content(render->file);
+  const lmi_field_quantity body = {.name = "body", .unit = "", .array = lmi_field_file_find(render->file, "body")};
+  if (body.array == content->array_count || (body.array == quantity->array && quantity->kind == LMI_QUANTITY_SCALAR))
+    return LAMINA_OK;
+  lmi_field_slice solid = {0};
+  LMI_TRY(lmi_field_slice_take(render->ctx, render->file, &body, p->axis, nearest_centre(&content->frame, p), &solid));
+  for (lamina_index i = 0; i < solid.width * solid.height; i++)
+    if (solid.values[i] != 0)
+      slice->values[i] = (double)NAN;
+  lmi_field_slice_free(&solid);
+  return LAMINA_OK;
+}
+
 static lamina_status render_picture(lmi_render *render, const lmi_field_quantity *quantity, const plane *p)
 {
   lmi_text path = {0};
@@ -105,6 +134,8 @@ static lamina_status render_picture(lmi_render *render, const lmi_field_quantity
   lamina_status status = name_picture(render, quantity, p, &path);
   if (status == LAMINA_OK)
     status = lmi_field_slice_take(render->ctx, render->file, quantity, p->axis, p->position, &slice);
+  if (status == LAMINA_OK)
+    status = grey_solids(render, quantity, p, &slice);
   if (status == LAMINA_OK)
     status = draw(render, quantity, p, &slice, path.data);
   lmi_field_slice_free(&slice);
