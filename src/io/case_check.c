@@ -171,8 +171,8 @@ static lamina_status check_face(lamina_case *flow, int face)
     boundary->kind = LMI_BOUNDARY_PERIODIC;
     return LAMINA_OK;
   }
-  if (boundary->where == NULL && flow->all.where != NULL && flow->all.kind == LMI_BOUNDARY_WALL &&
-      flow->all.velocity.where != NULL)
+  if (boundary->where == NULL && flow->all.where != NULL && flow->all.kind != LMI_BOUNDARY_PERIODIC &&
+      !lmi_case_has_open_kind(&flow->all) && flow->all.velocity.where != NULL)
     return FAIL_AT(flow, flow->all.where, "boundaries.all",
                    "a moving wall on all faces cannot be; say which face moves, `z+: {moving_wall: ...}`");
   if (boundary->where == NULL)
@@ -348,8 +348,7 @@ static lamina_status check_run(lamina_case *flow)
     flow->last_step = lmi_case_span_steps(flow, &flow->until);
   else
     flow->last_step = whole_steps(
-      flow,
-      fmin(1e12, ceil(MOST_TURNOVERS * flow->units.reference_length / flow->units.reference_speed / time_step)));
+      flow, fmin(1e12, ceil(MOST_TURNOVERS * flow->units.reference_length / flow->units.reference_speed / time_step)));
   if (flow->last_step > 1000000000000)
     return FAIL_AT(flow, flow->until.where, "run.until", "%.6g s are %lld steps of %.3g s; at most 1e12 steps",
                    flow->until.seconds, (long long)flow->last_step, time_step);

@@ -20,7 +20,7 @@ size_t lmi_case_plane_cells(const lamina_case *flow)
 {
   const lamina_int3 n = flow->solver.cells;
   const lamina_index longest = greatest(n.x, greatest(n.y, n.z));
-  lamina_index cells = n.x;
+  lamina_index cells = flow->statistics.where != NULL ? n.x * n.y : n.x;
   for (size_t i = 0; i < flow->output_count; i++) {
     const lmi_case_output *output = &flow->outputs[i];
     if (output->kind == LMI_OUTPUT_FIELDS)
@@ -35,8 +35,11 @@ size_t lmi_case_plane_cells(const lamina_case *flow)
 
 static uint64_t total_bytes(const lamina_case *flow, const lamina_solver_options *options, double cells_scale)
 {
+  const lamina_int3 n = options->cells;
   const double work = (double)lmi_case_plane_cells(flow) * LMI_WORK_PLANES * sizeof(double) * cells_scale;
-  return lamina_solver_memory_estimate(options) + (uint64_t)work + FIXED_BYTES;
+  const double statistics =
+    flow->statistics.where != NULL ? (double)n.x * (double)n.y * (double)n.z * 8.0 * sizeof(double) : 0.0;
+  return lamina_solver_memory_estimate(options) + (uint64_t)(work + statistics) + FIXED_BYTES;
 }
 
 /* The largest number of cells along x, in the same shape, that fits. */
