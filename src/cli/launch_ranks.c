@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 #include "launch_ranks.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/ranks.h"
 
 /* Seconds a rank that failed waits for the others: they come at once when they failed alike, and never while they wait
  * for a message of it. */
 static const double PATIENCE = 8.0;
+
+/* Before ranks are joined nobody can be met, and a launcher ends all as soon as one has failed: the first rank, which
+ * speaks, gets this much time to do so. */
+static const struct timespec HEAD_START = {.tv_sec = 2};
 
 /* A number that a launcher puts into the environment; -1 when none of these is there. */
 static int64_t launcher_number(const char *const *names)
@@ -56,8 +62,11 @@ lamina_status lmi_call_join_ranks(lmi_call *call)
 bool lmi_call_meet_ranks(lmi_call *call, lamina_status status, bool *speaks)
 {
   *speaks = !lmi_is_follower(call);
-  if (call->ctx == NULL || lamina_rank_count(call->ctx) == 1)
+  if (call->ctx == NULL || lamina_rank_count(call->ctx) == 1) {
+    if (status != LAMINA_OK && lmi_is_follower(call))
+      nanosleep(&HEAD_START, NULL);
     return true;
+  }
   const bool came = lmi_ranks_meet_at_end(call->ctx, status, PATIENCE, speaks);
   if (!came)
     *speaks = true;

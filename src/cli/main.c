@@ -65,15 +65,17 @@ static int run_command(const lmi_command *command, const char *path, int argc, c
   alignas(max_align_t) char values[LMI_MAX_VALUES_BYTES] = {0};
   lmi_call call = {.command = command, .path = path};
   bool wants_help = false;
+  bool speaks = true;
   lamina_status status = lmi_options_parse(&call, argc, argv, values, &wants_help);
-  if (status != LAMINA_OK)
+  if (status != LAMINA_OK) {
+    (void)lmi_call_meet_ranks(&call, status, &speaks);
     return lamina_status_exit_code(status);
+  }
   if (wants_help) {
     lmi_help_command(stdout, command, path);
     return 0;
   }
   status = command->run(&call);
-  bool speaks = true;
   const bool came = lmi_call_meet_ranks(&call, status, &speaks);
   if (status != LAMINA_OK && speaks)
     report_failure(&call, status);
