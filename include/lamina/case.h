@@ -182,7 +182,8 @@ typedef struct lamina_run_result {
   lamina_context *context; /* must outlive this */
 } lamina_run_result;
 
-/* Checks that memory suffices, runs, writes the outputs and run.json. Blocking.
+/* Checks that memory suffices, runs, writes the outputs and run.json. Blocking. Collective: one set of outputs, and the
+ * result and its status on every rank; progress is asked on each, and one that says no stops all.
  * Errors: MEMORY (with the estimate, before anything is allocated), FILE, CASE (a checkpoint of another case), DIVERGED
  * (step, cell and the number to change), CHECK (a comparison missed its gate), INTERRUPTED (the callback said so; a
  * checkpoint was written). With CHECK and INTERRUPTED *result is given too; otherwise it is NULL. */

@@ -15,7 +15,8 @@
  *   lamina_schedule_create(grid, (const lamina_kernel *const[]){forth, back}, 2, NULL, &schedule);
  *   lamina_schedule_run(schedule, 1000);
  *
- * A grid and all that is made from it serve one thread of the caller at a time. Destroy in the opposite order. */
+ * A grid and all that is made from it serve one thread of the caller at a time. Destroy in the opposite order. Grids
+ * live on one rank: a context that joined several (lamina/mpi.h) makes none. */
 #ifndef LAMINA_GRID_H
 #define LAMINA_GRID_H
 

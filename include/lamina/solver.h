@@ -13,6 +13,10 @@
  *
  * Layout, streaming, partitions, threads and overlap change no bit of any result (same lattice, collision, precision).
  *
+ * Ranks (lamina/mpi.h): a solver of a context that joined them is cut into ranks x partitions slabs, and calls that
+ * take it are collective, but for the getters (options, step, info, plane_bytes, plane_count), destroy, set_step and
+ * set_plane, which keeps the planes of this rank and leaves out others. What is read is given to all ranks.
+ *
  * In two dimensions (d2q9) cells.z is 1 and the box lies in the x-y plane. Cell (i, j, k) has its centre at (i + 1/2, j
  * + 1/2, k + 1/2); walls lie on the faces of the box, half a cell from the outermost centres. */
 #ifndef LAMINA_SOLVER_H
