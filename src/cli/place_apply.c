@@ -94,18 +94,21 @@ static lamina_status run_program(apply *work)
 
 /* ---- what was placed ---- */
 
-/* "site BLOCKS BYTES FAST SLOW ... ELSEWHERE NAME" */
-static void print_site(char *line)
+/* "site BLOCKS BYTES FAST SLOW ... ELSEWHERE NAME"; true when it is a site that allocated nothing. */
+static bool print_site(char *line)
 {
   unsigned long long blocks, bytes, fast, slow, elsewhere;
   int name = 0;
   char size[32];
   if (sscanf(line, "site %llu %llu %llu %llu %llu %n", &blocks, &bytes, &fast, &slow, &elsewhere, &name) < 5 ||
-      name == 0 || blocks == 0)
-    return;
+      name == 0)
+    return false;
+  if (blocks == 0)
+    return true;
   line[strcspn(line, "\n")] = '\0';
   fprintf(stderr, "  %10s in %llu blocks: %llu pages fast, %llu slow, %llu elsewhere  %s\n",
           lmi_format_bytes((double)bytes, size), blocks, fast, slow, elsewhere, line + name);
+  return false;
 }
 
 static void print_denials(const char *line)
@@ -121,6 +124,7 @@ static void print_denials(const char *line)
 static void print_report(const char *path)
 {
   char text[512];
+  int unmet = 0;
   FILE *file = fopen(path, "r");
   if (file == NULL)
     return;
@@ -129,9 +133,13 @@ static void print_report(const char *path)
     if (strncmp(text, "error ", 6) == 0)
       fprintf(stderr, "lamina: the plan was not used: %s", text + 6);
     print_denials(text);
-    print_site(text);
+    unmet += print_site(text);
   }
   fclose(file);
+  if (unmet > 0)
+    fprintf(stderr,
+            "  %d site%s of the plan allocated no block of a page or more here: left where the system puts them\n",
+            unmet, unmet == 1 ? "" : "s");
 }
 
 static void take_reports(const apply *work)

@@ -59,9 +59,11 @@ typedef struct planner {
   double placed_lines;
 } planner;
 
+/* Files that were mapped before the program could decide anything (its libraries) have a name but no block. */
 static bool is_movable(const lamina_profile_object *object)
 {
-  return object->kind != LAMINA_OBJECT_STACK && object->kind != LAMINA_OBJECT_OTHER;
+  const bool is_library = object->kind == LAMINA_OBJECT_MAPPED && object->blocks == 0;
+  return object->kind != LAMINA_OBJECT_STACK && object->kind != LAMINA_OBJECT_OTHER && !is_library;
 }
 
 /* ---- candidates ---- */

@@ -48,7 +48,8 @@ static void prepare_mpi(const char *program)
                                              {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                                              {"OMPI_MCA_btl", "self,vader"},
                                              {"OMPI_MCA_plm", "isolated"},
-                                             {"OMPI_MCA_rmaps_base_oversubscribe", "1"}};
+                                             {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                             {"OMPI_MCA_mpi_yield_when_idle", "1"}};
   if (!is_there("/usr/bin/mpirun"))
     LMI_SKIP("mpirun is not installed");
   if (!is_there(program))
@@ -75,7 +76,7 @@ static void assert_two_ranks(uint64_t least_loads)
 
 static void write_hpcc_input(void)
 {
-  static const char input[] = "HPL\n\nHPL.out\n8 device\n1 problems\n200 Ns\n1 NBs\n40 NB\n0 PMAP\n1 grids\n1 Ps\n2 "
+  static const char input[] = "HPL\n\nHPL.out\n8 device\n1 problems\n100 Ns\n1 NBs\n40 NB\n0 PMAP\n1 grids\n1 Ps\n2 "
                               "Qs\n16.0 threshold\n1\n2 PFACT\n"
                               "1\n4 NBMIN\n1\n2 NDIV\n1\n1 RFACT\n1\n1 BCAST\n1\n1 DEPTH\n2 SWAP\n64 threshold\n0 "
                               "L1\n0 U\n1 equilibration\n8 alignment\n"
@@ -104,7 +105,7 @@ static void hpcc_runs_on_two_ranks(void **state)
 static void hypre_solves_on_two_ranks(void **state)
 {
   (void)state;
-  char *command[] = {"mpirun", "-n", "2", LMI_WORKLOADS "/solve_hypre", "60", NULL};
+  char *command[] = {"mpirun", "-n", "2", LMI_WORKLOADS "/solve_hypre", "40", NULL};
   prepare_mpi(command[3]);
   traced_command(command);
   assert_int_equal(traced.wait_status, 0);
