@@ -250,6 +250,15 @@ static void face_velocity(const lamina_solver_options *options, const lmk_open_f
   lmi_kernel_vector(options, v, u);
 }
 
+/* A cell in a corner of three open faces leaves nothing for the third. */
+static bool leaves_nothing(const lmi_boundary_view *view, const lmi_boundary *b, const lmk_open_face *f,
+                           lamina_int3 cell)
+{
+  int faces[3];
+  const int own = 2 * f->axis + (f->inward < 0);
+  return faces_of_cell(view->options, b->lattice, cell, faces) == 3 && faces[2] == own;
+}
+
 /* Velocities that enter through the face and cross another wall, or come from a solid neighbour: they stay bounced. */
 static uint32_t bounced_velocities(const lmi_boundary_view *view, const lmi_boundary *b, const lmk_open_face *f,
                                    lamina_int3 cell)
@@ -274,7 +283,8 @@ static uint32_t bounced_velocities(const lmi_boundary_view *view, const lmi_boun
       has_tangential = has_tangential || (axis != f->axis && c[axis] != 0);
     if (!has_tangential)
       continue;
-    if (!far_end(view, b->lattice, cell, along, &upstream) || is_solid(view, b->lattice, upstream))
+    if (!far_end(view, b->lattice, cell, along, &upstream) || is_solid(view, b->lattice, upstream) ||
+        leaves_nothing(view, b, f, upstream))
       bounced |= 1u << q;
   }
   return bounced;
@@ -299,7 +309,8 @@ static uint32_t walls_along(const lmi_boundary_view *view, const lmi_boundary *b
       walls |= (face_of(view->options, face)->kind == LAMINA_FACE_WALL ? 1u : 0u) << bit;
       continue;
     }
-    if (is_solid(view, b->lattice, (lamina_int3){at[0], at[1], at[2]}))
+    const lamina_int3 neighbour = {at[0], at[1], at[2]};
+    if (is_solid(view, b->lattice, neighbour) || leaves_nothing(view, b, f, neighbour))
       walls |= 1u << bit;
   }
   return walls;

@@ -247,10 +247,9 @@ LMK_INLINE void LMK_NAME(known_tangential)(const LMK_REAL g[LMK_Q], const lmk_op
 }
 
 /* Density - 1 and s after collision, for the next step. */
-LMK_INLINE void LMK_NAME(leave_outflow)(const LMK_REAL g[LMK_Q], const lmk_boundary *b, const lmk_special *at,
-                                        int parity)
+LMK_INLINE void LMK_NAME(leave_outflow)(const LMK_REAL g[LMK_Q], const lmk_boundary *b, const lmk_open_face *f,
+                                        int64_t cell, int parity)
 {
-  const lmk_open_face *f = &b->faces[at->face];
   LMK_REAL drho = g[LMK_REST], normal = LMK_EMPTY_SUM;
 #define LMK_ADD_PAIR(k, cx, cy, cz, w)                                                   \
   {                                                                                      \
@@ -264,7 +263,6 @@ LMK_INLINE void LMK_NAME(leave_outflow)(const LMK_REAL g[LMK_Q], const lmk_bound
   const double *force = b->force;
   const LMK_REAL pushed = (LMK_REAL)(f->inward * (f->axis == 0 ? force[0] : f->axis == 1 ? force[1] : force[2]));
   LMK_REAL *records = (LMK_REAL *)b->records + parity * b->record_values;
-  const int64_t cell = at->i + (int64_t)f->cells[0] * at->j;
   records[lmk_part_at(f, LMK_RECORD_EXCESS, cell)] = drho;
   records[lmk_part_at(f, LMK_RECORD_KNOWN, cell)] = drho - (normal - pushed);
 }
@@ -373,12 +371,10 @@ LMK_INLINE void LMK_NAME(meet_records)(LMK_REAL g[LMK_Q], const lmk_boundary *b,
 }
 
 /* Populations that leave through the face, after collision, for the next step. */
-LMK_INLINE void LMK_NAME(leave_records)(const LMK_REAL g[LMK_Q], const lmk_boundary *b, const lmk_special *at,
-                                        int parity)
+LMK_INLINE void LMK_NAME(leave_records)(const LMK_REAL g[LMK_Q], const lmk_boundary *b, const lmk_open_face *f,
+                                        int64_t cell, int parity)
 {
-  const lmk_open_face *f = &b->faces[at->face];
   LMK_REAL *records = (LMK_REAL *)b->records + parity * b->record_values;
-  const int64_t cell = at->i + (int64_t)f->cells[0] * at->j;
 #define LMK_LEAVE_PAIR(k, cx, cy, cz, w)                                                 \
   {                                                                                      \
     const int along = LMK_ALONG(f, cx, cy, cz), first = lmk_first_part(f->axis, cx, cy); \
@@ -489,6 +485,16 @@ LMK_INLINE void LMK_NAME(meet_boundary)(LMK_REAL g[LMK_Q], const lmk_boundary *b
     LMK_NAME(meet_symmetry)(g, &b->faces[at.mirror]);
 }
 
+/* What the neighbours on a face read of the cell. */
+LMK_INLINE void LMK_NAME(leave_face)(const LMK_REAL g[LMK_Q], const lmk_boundary *b, const lmk_open_face *f,
+                                     int64_t cell, int parity)
+{
+  if (f->kind == LMK_OPEN_SLIP)
+    LMK_NAME(leave_records)(g, b, f, cell, parity);
+  if (f->kind == LMK_OPEN_OUTFLOW)
+    LMK_NAME(leave_outflow)(g, b, f, cell, parity);
+}
+
 LMK_INLINE void LMK_NAME(leave_boundary)(const LMK_REAL g[LMK_Q], const lmk_boundary *b, int64_t item, int parity)
 {
   const lmk_special at = b->special[item];
@@ -496,8 +502,8 @@ LMK_INLINE void LMK_NAME(leave_boundary)(const LMK_REAL g[LMK_Q], const lmk_boun
     LMK_NAME(leave_links)(g, b, &at);
   if (at.face < 0)
     return;
-  if (b->faces[at.face].kind == LMK_OPEN_SLIP)
-    LMK_NAME(leave_records)(g, b, &at, parity);
-  if (b->faces[at.face].kind == LMK_OPEN_OUTFLOW)
-    LMK_NAME(leave_outflow)(g, b, &at, parity);
+  const lmk_open_face *f = &b->faces[at.face];
+  LMK_NAME(leave_face)(g, b, f, at.i + (int64_t)f->cells[0] * at.j, parity);
+  if (at.mirror >= 0)
+    LMK_NAME(leave_face)(g, b, &b->faces[at.mirror], lmk_rim_cell(f, &b->faces[at.mirror], at.i, at.j), parity);
 }

@@ -86,6 +86,17 @@ LMK_INLINE int64_t lmk_face_cell(const lmk_open_face *f, int i, int j)
   return i + (int64_t)f->cells[0] * j;
 }
 
+/* Number on the face `other` of a cell on the rim of two faces, which is (i, j) on the face f. */
+LMK_INLINE int64_t lmk_rim_cell(const lmk_open_face *f, const lmk_open_face *other, int i, int j)
+{
+  const int first = other->axis == 0 ? 1 : 0, second = other->axis == 2 ? 1 : 2;
+  int at[3];
+  at[f->axis == 0 ? 1 : 0] = i;
+  at[f->axis == 2 ? 1 : 2] = j;
+  at[f->axis] = f->inward > 0 ? 0 : other->cells[f->axis == first ? 0 : 1] - 1;
+  return at[first] + (int64_t)other->cells[0] * at[second];
+}
+
 /* Index of a value that a cell of a face keeps. */
 LMK_INLINE int64_t lmk_part_at(const lmk_open_face *f, int part, int64_t cell)
 {
