@@ -67,7 +67,6 @@ cleanup:
 
 static json_t *study_json(const half *on, const half *off, const lmi_tier_choice *choice)
 {
-  char text[320];
   const bool is_model = on->result.source == LAMINA_RECORD_TRACE;
   const lamina_prefetch quality = lamina_counts_prefetch(&on->counts);
   json_t *object = json_pack("{s:s, s:s}", "numbers",
@@ -80,8 +79,10 @@ static json_t *study_json(const half *on, const half *off, const lmi_tier_choice
   json_object_set_new(object, "gain", lmi_json_number(lamina_prefetch_gain(on->seconds, off->seconds)));
   json_object_set_new(object, "seconds_on", lmi_json_number(on->seconds));
   json_object_set_new(object, "seconds_off", lmi_json_number(off->seconds));
-  if (is_model)
+  if (is_model) {
+    char text[320];
     json_object_set_new(object, "tiers", json_string(lmi_tier_text(choice, text, sizeof text)));
+  }
   if (!isfinite(quality.accuracy))
     json_object_set_new(object, "reason", json_string("this source counts no prefetches or no lines of memory"));
   return object;

@@ -34,13 +34,13 @@ static int fast_node(const lamina_machine *machine)
 lamina_status lmi_local_choose(lamina_context *ctx, const lamina_machine *machine, lamina_record_options *options,
                                lamina_record_result *result)
 {
-  char reason[512];
   if (options->local_percent == 0 && options->local_bytes == 0)
     return LAMINA_OK;
   LMI_REQUIRE(ctx, options->local_percent >= 0 && options->local_percent <= 100, LAMINA_ERROR_ARGUMENT,
               "%g %% of the footprint in the fast tier; 0 to 100 are allowed", options->local_percent);
   const bool can_spill = fast_node(machine) >= 0;
   if (options->source == LAMINA_RECORD_BEST && !can_spill) {
+    char reason[512];
     LMI_REQUIRE(ctx, lmi_trace_is_available(reason, sizeof reason), LAMINA_UNAVAILABLE,
                 "this machine has one NUMA node, so a smaller fast tier can only be modelled, and that needs the exact "
                 "trace: %s",

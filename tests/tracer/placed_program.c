@@ -11,6 +11,8 @@
 
 enum { NODES = 2 };
 
+static volatile long sink;
+
 static __attribute__((noinline)) char *make_cold(size_t bytes)
 {
   char *memory = malloc(bytes);
@@ -64,10 +66,9 @@ int main(int count, char **arguments)
   char *hot = make_hot(hot_bytes);
   if (hot == NULL)
     return 1;
-  volatile long sum = 0;
   for (int round = 0; round < 4; round++)
     for (size_t i = 0; i < hot_bytes; i += 64)
-      sum += hot[i];
+      sink += hot[i];
   if (!is_freed)
     print_nodes("cold", cold, cold_bytes);
   print_nodes("hot", hot, hot_bytes);
