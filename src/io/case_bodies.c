@@ -317,6 +317,19 @@ static void warn(lamina_case *flow, const char *text)
     snprintf(flow->warnings[flow->warning_count++], sizeof flow->warnings[0], "%s", text);
 }
 
+/* How the facets of a mesh face is worth knowing, though it changes no cell. */
+static void warn_of_facing(lamina_case *flow, const lamina_body_info *info)
+{
+  char text[LMI_FINDING_BYTES];
+  if (info->is_inward)
+    snprintf(text, sizeof text, "the facets of %.100s face inward; taken as if they faced outward", info->name);
+  else
+    snprintf(text, sizeof text,
+             "neighbouring facets of %.100s do not agree on where outside is; taken by counting crossings", info->name);
+  if (info->is_inward || !info->is_oriented)
+    warn(flow, text);
+}
+
 static lamina_status check_place(lamina_case *flow, size_t index)
 {
   lamina_body_info info;
@@ -336,6 +349,7 @@ static lamina_status check_place(lamina_case *flow, size_t index)
                low[a] * h, high[a] * h, "xyz"[a], box[a] * h, hint);
       return fail_body(flow, index, sentence);
     }
+  warn_of_facing(flow, &info);
   if (hint[0] != '\0') {
     char text[LMI_FINDING_BYTES];
     snprintf(text, sizeof text, "%.100s is %.3g m long, the box %.3g m%s", info.name, size * h,

@@ -3,6 +3,7 @@
 rm -rf work && mkdir work && cd work
 cp "$LAMINA_SOURCE"/tests/data/stl/k1_01_solid_header.stl cube.stl
 cp "$LAMINA_SOURCE"/tests/data/stl/k1_07_hole.stl hole.stl
+cp "$LAMINA_SOURCE"/tests/data/stl/k1_12_inward.stl inward.stl
 cat > flow.yaml <<'END'
 title: Three bodies
 domain: {cells: [48, 32, 32], length: 1.5 m}
@@ -28,3 +29,4 @@ for change in 'bodies.0.sphere.radius=-1' 'bodies.0.sphere={radius: 1}' 'bodies.
 done
 lamina plan flow.yaml --set bodies.2.scale=25 2>&1 | grep 'no unit'
 lamina plan flow.yaml --set bodies.0.sphere.radius=0.01 2>&1 | grep 'too thin'
+lamina plan flow.yaml --set bodies.2.stl=inward.stl 2>&1 | grep 'face inward'
