@@ -100,10 +100,11 @@ void lmi_print_units(FILE *stream, const lamina_case *flow)
   const lamina_solver_options *o = lamina_case_solver_options(flow);
   const lamina_index steps = lamina_case_steps(flow);
   fprintf(stream, "%s\n", lamina_case_title(flow));
-  fprintf(stream, "  %lld x %lld x %lld cells of %.4g m, %s %s %s, %s layout, %s\n", (long long)o->cells.x,
+  fprintf(stream, "  %lld x %lld x %lld cells of %.4g m, %s %s %s, %s %s, %s\n", (long long)o->cells.x,
           (long long)o->cells.y, (long long)o->cells.z, u->cell_size, lamina_lattice_name(o->lattice),
-          lamina_collision_name(o->collision), lamina_precision_name(o->precision), lamina_layout_name(o->layout),
-          lamina_streaming_name(o->streaming));
+          lamina_collision_name(o->collision), lamina_precision_name(o->precision),
+          o->grid == LAMINA_GRID_DENSE ? lamina_layout_name(o->layout) : lamina_grid_kind_name(o->grid),
+          o->grid == LAMINA_GRID_DENSE ? "layout" : "grid", lamina_streaming_name(o->streaming));
   fprintf(stream, "  time step %.4g s, 1 s = %.6g steps, at most %lld steps = %.6g s\n", u->time_step,
           1.0 / u->time_step, (long long)steps, (double)steps * u->time_step);
   fprintf(stream, "  Re %.6g, viscosity %.4g m2/s, speed %.4g m/s over %.4g m, density %.4g kg/m3\n", u->reynolds,
