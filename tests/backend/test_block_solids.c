@@ -7,6 +7,7 @@
 
 #include "flow_setup.h"
 #include "naive_flow.h"
+#include "support/failing_allocator.h"
 #include <lamina/geometry.h>
 
 /* Boxes and balls strewn over a box of cells, some of them of a single cell, some across its faces. */
@@ -223,6 +224,50 @@ static void memory_follows_the_fluid(void **state)
   lamina_context_destroy(ctx);
 }
 
+/* Every allocation of a solver around bodies fails once; and the time loop makes none. */
+static void each_failing_allocation_ends_cleanly(void **state)
+{
+  (void)state;
+  uint64_t failures = 0;
+  for (uint64_t n = 1;; n++) {
+    lmi_failing_allocator heap = lmi_failing_allocator_make(n);
+    const lamina_allocator interface = lmi_failing_allocator_interface(&heap);
+    lamina_context_options context_options = lamina_context_options_default();
+    context_options.threads = 1;
+    context_options.allocator = &interface;
+    lamina_context *ctx = NULL;
+    lamina_geometry *geometry = NULL;
+    lamina_solver *solver = NULL;
+    lamina_status status = lamina_context_create(&context_options, &ctx);
+    if (status == LAMINA_OK)
+      status = lamina_geometry_create(ctx, &geometry);
+    if (status == LAMINA_OK)
+      status = lamina_geometry_add_sphere(geometry, (lamina_real3){10, 6, 9}, 3.3, NULL);
+    lamina_solver_options options = open_channel(LAMINA_D3Q19, LAMINA_F32);
+    options.grid = LAMINA_GRID_SPARSE;
+    options.grouping = LAMINA_GROUPING_BITMASK;
+    options.geometry = geometry;
+    options.partitions = 2;
+    if (status == LAMINA_OK)
+      status = lamina_solver_create(ctx, &options, &solver);
+    if (status == LAMINA_OK) {
+      const uint64_t before = heap.calls;
+      status = lamina_solver_run(solver, 3);
+      assert_int_equal(heap.calls, before);
+    }
+    assert_int_equal(status, heap.has_failed ? LAMINA_ERROR_MEMORY : LAMINA_OK);
+    lamina_solver_destroy(solver);
+    lamina_geometry_destroy(geometry);
+    lamina_context_destroy(ctx);
+    assert_int_equal(heap.live, 0);
+    if (!heap.has_failed)
+      break;
+    failures++;
+  }
+  assert_true(failures > 30);
+}
+
 LMI_TEST_MAIN(cmocka_unit_test(flows_around_solids_as_the_judge),
               cmocka_unit_test(groupings_partitions_and_threads_change_no_bit),
-              cmocka_unit_test(groupings_store_what_they_must), cmocka_unit_test(memory_follows_the_fluid))
+              cmocka_unit_test(each_failing_allocation_ends_cleanly), cmocka_unit_test(groupings_store_what_they_must),
+              cmocka_unit_test(memory_follows_the_fluid))
