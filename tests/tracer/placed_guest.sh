@@ -41,7 +41,7 @@ echo "== freed"; $program 300 200 freed
 for plan in first tier split interleave; do
   echo "== \$plan"; $lamina place --apply /plans/\$plan -- $program 300 200
 done
-echo "== local"; $lamina record --local 25% -o local -- $program 200 150; cat local/local.json
+echo "== local"; $lamina record --local 25% -o local -- $program 200 150 kept; cat local/local.json
 SCRIPT
 guest_run "$guest_work/script" "$guest_work/log" 480
 cat "$guest_work/log"
@@ -74,6 +74,6 @@ said '200\.00 MiB in 1 blocks: 51200 pages fast, 0 slow, 0 elsewhere +hot'
 said '300\.00 MiB in 1 blocks: 0 pages fast, 76800 slow, 0 elsewhere +cold'
 said '200\.00 MiB in 1 blocks: 30720 pages fast, 20480 slow, 0 elsewhere +hot'
 said '200\.00 MiB in 1 blocks: 38400 pages fast, 12800 slow, 0 elsewhere +hot'
-said '^lamina: measured: the fast node was filled until .* (6[5-9]|7[0-9]|8[0-5])\.[0-9] % on slower ones'
+said '^lamina: measured: the fast node was filled until .* (6[5-9]|7[0-9]|8[0-9])\.[0-9] % on slower ones'
 said '"numbers": "measured \(numa_maps\)"'
 exit $failures

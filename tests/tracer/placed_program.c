@@ -2,12 +2,15 @@
 /* What a placement can be seen on: a large cold block first, a hot one after it, each from a site of its own; then it
  * says on which nodes their pages lie, as the kernel's numa_maps has it.
  *
- *   placed_program COLD_MIB HOT_MIB [freed]       freed: the cold block is given back before the hot one is made */
+ *   placed_program COLD_MIB HOT_MIB [freed|kept]
+ *
+ * freed: the cold block is given back before the hot one is made. kept: both stay for some seconds, to be looked at. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { NODES = 2 };
 
@@ -72,5 +75,7 @@ int main(int count, char **arguments)
   if (!is_freed)
     print_nodes("cold", cold, cold_bytes);
   print_nodes("hot", hot, hot_bytes);
+  if (count > 3 && strcmp(arguments[3], "kept") == 0)
+    sleep(4);
   return 0;
 }
