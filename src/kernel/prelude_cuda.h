@@ -4,6 +4,7 @@
 #define LMK_PRELUDE_CUDA_H
 
 typedef signed char int8_t;
+typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef int int32_t;
 typedef unsigned int uint32_t;

@@ -161,6 +161,40 @@ static void half_storage_is_as_good_as_a_half(void **state)
   case_outcome_free(&cut);
 }
 
+/* Blocks on the device against rows on the processor, to the bit: whole blocks, ends inside blocks, walls, joined
+ * faces, partitions. */
+static void blocks_agree_with_the_processor(void **state)
+{
+  (void)state;
+  cuda_setup();
+  static const lamina_int3 boxes[] = {{8, 8, 12}, {13, 6, 9}, {16, 4, 8}, {5, 9, 17}};
+  unsigned dice = 77;
+  for (int i = 0; i < 8; i++) {
+    random_case drawn = random_case_draw(&dice);
+    drawn.options.lattice = i % 2 == 0 ? LAMINA_D3Q19 : LAMINA_D3Q27;
+    drawn.options.collision = LAMINA_BGK;
+    drawn.options.precision = i % 3 == 0 ? LAMINA_F64 : LAMINA_F32;
+    drawn.options.cells = boxes[i % 4];
+    drawn.options.layout = LAMINA_LAYOUT_PLANE;
+    drawn.options.streaming = LAMINA_TWO_GRID;
+    drawn.options.partitions = 1 + i % 2;
+    drawn.steps = 21;
+    for (int face = LAMINA_FACE_Z_LOW; face < LAMINA_FACE_COUNT; face++)
+      drawn.options.faces[face] = (lamina_face){.kind = i < 4 ? LAMINA_FACE_WALL : LAMINA_FACE_PERIODIC};
+    case_outcome host = random_case_run(&drawn, LAMINA_BACKEND_CPU);
+    drawn.options.grid = LAMINA_GRID_SPARSE;
+    case_outcome device = random_case_run(&drawn, LAMINA_BACKEND_CUDA);
+    char text[256];
+    random_case_describe(&drawn, text);
+    if (host.status != LAMINA_OK || device.status != LAMINA_OK)
+      fail_msg("%s: '%s', '%s'", text, host.message, device.message);
+    if (case_outcome_difference(&host, &device, drawn.options.precision) != 0.0)
+      fail_msg("%s: blocks differ", text);
+    case_outcome_free(&host);
+    case_outcome_free(&device);
+  }
+}
+
 static void refuses_what_does_not_fit(void **state)
 {
   (void)state;

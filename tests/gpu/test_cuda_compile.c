@@ -8,6 +8,8 @@
 #include "device/cuda/cuda_compile.h"
 #include "kernel/combinations.h"
 
+static const char *const block_kernels[] = {"lmk_block_step_simple", "lmk_block_step_any", "lmk_block_import",
+                                            "lmk_block_export", "lmk_block_moments"};
 static const char *const kernels[] = {"lmk_step_even", "lmk_step_odd", "lmk_import_planes", "lmk_export_planes",
                                       "lmk_moments"};
 
@@ -68,6 +70,72 @@ static void compile_key(bench *b, const lmi_dense_key *key, int architecture)
   check_resources(b, key, name, cubin.log);
   lmi_cubin_free(b->ctx, &cubin);
   lmi_text_free(b->ctx, &text);
+}
+
+/* Kernels over blocks: none may touch local memory. */
+static void compile_blocks(bench *b, const lmi_dense_key *key, int architecture)
+{
+  char name[96];
+  lmi_text text = {0};
+  lmi_cubin cubin;
+  lmi_cuda_kernel_name(key, name);
+  assert_int_equal(lmi_cuda_block_text(b->ctx, key, &text), LAMINA_OK);
+  if (lmi_cuda_compile(b->ctx, &b->nvrtc, name, text.data, architecture, &cubin) != LAMINA_OK)
+    fail_msg("blocks, %s", lamina_error_message(b->ctx));
+  for (size_t i = 0; i < LMI_COUNT(block_kernels); i++) {
+    lmi_kernel_resources r;
+    if (!lmi_cuda_read_resources(cubin.log, block_kernels[i], &r))
+      fail_msg("%s: the compiler's log does not speak of %s", name, block_kernels[i]);
+    fprintf(b->table, "%-48s %-22s registers %3d stack %3d spills %3d %3d\n", name, block_kernels[i], r.registers,
+            r.stack_bytes, r.spill_store_bytes, r.spill_load_bytes);
+    if (r.registers <= 0 || r.registers > MAX_REGISTERS || r.spill_store_bytes > 0 || r.stack_bytes > 0)
+      fail_msg("%s %s: %d registers, %d bytes of stack, %d spilled; none may be", name, block_kernels[i], r.registers,
+               r.stack_bytes, r.spill_store_bytes);
+  }
+  lmi_cubin_free(b->ctx, &cubin);
+  lmi_text_free(b->ctx, &text);
+}
+
+static void compile_blocks_of(lamina_precision precision, lamina_storage storage, int architecture)
+{
+  bench b;
+  open_bench(&b);
+  for (int lattice = LAMINA_D2Q9; lattice <= LAMINA_D3Q27; lattice++)
+    for (int collision = LAMINA_BGK; collision <= LAMINA_SMAGORINSKY; collision++) {
+      if (lattice == LAMINA_D3Q19 && collision == LAMINA_CUMULANT)
+        continue;
+      const lmi_dense_key key = {
+        .lattice = (lamina_lattice)lattice,
+        .collision = (lamina_collision)collision,
+        .precision = precision,
+        .storage = storage,
+        .streaming = LAMINA_TWO_GRID,
+        .force = collision == LAMINA_TRT,
+      };
+      compile_blocks(&b, &key, architecture);
+    }
+  close_bench(&b);
+}
+
+static void blocks_f32(void **state)
+{
+  (void)state;
+  compile_blocks_of(LAMINA_F32, LAMINA_STORAGE_FULL, 90);
+}
+static void blocks_f16(void **state)
+{
+  (void)state;
+  compile_blocks_of(LAMINA_F32, LAMINA_STORAGE_F16, 90);
+}
+static void blocks_f64(void **state)
+{
+  (void)state;
+  compile_blocks_of(LAMINA_F64, LAMINA_STORAGE_FULL, 90);
+}
+static void blocks_f32_sm_80(void **state)
+{
+  (void)state;
+  compile_blocks_of(LAMINA_F32, LAMINA_STORAGE_FULL, 80);
 }
 
 /* All collisions of a lattice with and without force, in place and in plane order, walls along x. */
@@ -176,4 +244,5 @@ static void names_the_kernel_that_does_not_compile(void **state)
 LMI_TEST_MAIN(cmocka_unit_test(d2q9_f32), cmocka_unit_test(d2q9_f64), cmocka_unit_test(d3q19_f32),
               cmocka_unit_test(d3q19_f64), cmocka_unit_test(d3q19_f16), cmocka_unit_test(d3q27_f32),
               cmocka_unit_test(d3q27_f64), cmocka_unit_test(d3q19_f32_sm_80), cmocka_unit_test(patterns_and_layouts),
-              cmocka_unit_test(names_the_kernel_that_does_not_compile))
+              cmocka_unit_test(blocks_f32), cmocka_unit_test(blocks_f16), cmocka_unit_test(blocks_f64),
+              cmocka_unit_test(blocks_f32_sm_80), cmocka_unit_test(names_the_kernel_that_does_not_compile))

@@ -37,5 +37,6 @@ static void says_why_there_is_no_device(void **state)
 LMI_TEST_MAIN(cmocka_unit_test(agrees_with_the_processor_1), cmocka_unit_test(agrees_with_the_processor_2),
               cmocka_unit_test(agrees_with_the_processor_3), cmocka_unit_test(steps_in_any_portions_are_the_same),
               cmocka_unit_test(names_the_first_value_that_is_not_finite),
-              cmocka_unit_test(half_storage_is_as_good_as_a_half), cmocka_unit_test(refuses_what_does_not_fit),
-              cmocka_unit_test(refuses_a_device_that_is_not_there), cmocka_unit_test(says_why_there_is_no_device))
+              cmocka_unit_test(half_storage_is_as_good_as_a_half), cmocka_unit_test(blocks_agree_with_the_processor),
+              cmocka_unit_test(refuses_what_does_not_fit), cmocka_unit_test(refuses_a_device_that_is_not_there),
+              cmocka_unit_test(says_why_there_is_no_device))

@@ -20,6 +20,7 @@ static void keeps_kernels_and_distrusts_damaged_ones(void **state)
 {
   (void)state;
   cuda_setup();
+  assert_int_equal(system("rm -rf kernels"), 0);
   random_case drawn = {.options = cavity(8), .steps = 5};
   case_outcome first = random_case_run(&drawn, LAMINA_BACKEND_CUDA);
   assert_int_equal(first.status, LAMINA_OK);
@@ -66,7 +67,7 @@ static void two_devices_give_what_one_gives(void **state)
 LMI_TEST_MAIN(cmocka_unit_test(agrees_with_the_processor_1), cmocka_unit_test(agrees_with_the_processor_2),
               cmocka_unit_test(agrees_with_the_processor_3), cmocka_unit_test(steps_in_any_portions_are_the_same),
               cmocka_unit_test(names_the_first_value_that_is_not_finite),
-              cmocka_unit_test(half_storage_is_as_good_as_a_half), cmocka_unit_test(refuses_what_does_not_fit),
-              cmocka_unit_test(refuses_a_device_that_is_not_there),
+              cmocka_unit_test(half_storage_is_as_good_as_a_half), cmocka_unit_test(blocks_agree_with_the_processor),
+              cmocka_unit_test(refuses_what_does_not_fit), cmocka_unit_test(refuses_a_device_that_is_not_there),
               cmocka_unit_test(keeps_kernels_and_distrusts_damaged_ones),
               cmocka_unit_test(two_devices_give_what_one_gives))

@@ -16,6 +16,8 @@ typedef struct lmi_cubin {
 /* The #include and #define lines that specialise the kernel texts for a key. ARGUMENT when no collision is shipped for
  * it. */
 LAMINA_NODISCARD lamina_status lmi_cuda_dense_text(lamina_context *ctx, const lmi_dense_key *key, lmi_text *text);
+/* The same for blocks; of the key lattice, collision, precision, storage and force count. */
+LAMINA_NODISCARD lamina_status lmi_cuda_block_text(lamina_context *ctx, const lmi_dense_key *key, lmi_text *text);
 
 /* Compiles for compute capability `architecture` (90 for 9.0). DEVICE with the kernel's name and the compiler's first
  * complaint. */

@@ -134,6 +134,7 @@ static void cuda_close(lmi_device *device)
   lmi_cuda_device *cuda = (lmi_cuda_device *)device;
   lmi_cuda_drop_captures(cuda);
   lmi_cuda_free_lanes(cuda);
+  lmi_cuda_free_mirrors(cuda);
   while (cuda->sets != NULL)
     free_newest_set(cuda);
   for (int u = 0; u < cuda->unit_count; u++) {
@@ -232,11 +233,14 @@ static lamina_status load_on_unit(lmi_cuda_device *cuda, const char *name, const
   lmi_cubin_free(cuda->base.ctx, &cubin);
   LMI_TRY(loaded);
   const lmi_cu_module module = set->modules[u];
-  LMI_TRY(find_function(cuda, module, "lmk_step_even", &set->kernels[LMI_CUDA_STEP].functions[u][0]));
-  LMI_TRY(find_function(cuda, module, "lmk_step_odd", &set->kernels[LMI_CUDA_STEP].functions[u][1]));
-  LMI_TRY(find_function(cuda, module, "lmk_import_planes", &set->kernels[LMI_CUDA_IMPORT].functions[u][0]));
-  LMI_TRY(find_function(cuda, module, "lmk_export_planes", &set->kernels[LMI_CUDA_EXPORT].functions[u][0]));
-  LMI_TRY(find_function(cuda, module, "lmk_moments", &set->kernels[LMI_CUDA_MOMENTS].functions[u][0]));
+  static const char *const names[2][5] = {
+    {"lmk_step_even", "lmk_step_odd", "lmk_import_planes", "lmk_export_planes", "lmk_moments"},
+    {"lmk_block_step_simple", "lmk_block_step_any", "lmk_block_import", "lmk_block_export", "lmk_block_moments"},
+  };
+  for (int i = 0; i < 5; i++) {
+    const int role = i < 2 ? LMI_CUDA_STEP : LMI_CUDA_STEP + i - 1;
+    LMI_TRY(find_function(cuda, module, names[set->is_blocks][i], &set->kernels[role].functions[u][i == 1]));
+  }
   LMI_TRY(find_function(cuda, module, "lmk_meet", &set->meet[u]));
   return find_function(cuda, module, "lmk_watch_advance", &set->advance[u]);
 }
@@ -249,7 +253,7 @@ static bool is_same_key(const lmi_dense_key *a, const lmi_dense_key *b)
          a->wraps_z == b->wraps_z && a->direct == b->direct;
 }
 
-static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key)
+static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bool is_blocks)
 {
   lamina_context *ctx = cuda->base.ctx;
   lmi_cuda_set *set = NULL;
@@ -257,6 +261,7 @@ static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key)
   char name[96];
   LMI_TRY(LMI_ALLOC(ctx, 1, &set));
   set->key = *key;
+  set->is_blocks = is_blocks;
   set->next = cuda->sets;
   cuda->sets = set;
   for (int role = LMI_CUDA_STEP; role <= LMI_CUDA_MOMENTS; role++)
@@ -265,17 +270,30 @@ static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key)
       .shape = lmi_cuda_shape_for(key),
       .nx = key->nx,
       .ny = key->ny,
-      .direct = key->direct,
+      .direct = key->direct && !is_blocks,
+      .is_blocks = is_blocks,
       .value_bytes = role == LMI_CUDA_MOMENTS || key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float),
     };
   lmi_cuda_kernel_name(key, name);
-  lamina_status status = lmi_cuda_dense_text(ctx, key, &text);
+  lamina_status status = is_blocks ? lmi_cuda_block_text(ctx, key, &text) : lmi_cuda_dense_text(ctx, key, &text);
   for (int u = 0; u < cuda->unit_count && status == LAMINA_OK; u++)
     status = load_on_unit(cuda, name, text.data, u, set);
   lmi_text_free(ctx, &text);
   if (status != LAMINA_OK)
     free_newest_set(cuda);
   return status;
+}
+
+lamina_status lmi_cuda_require_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bool is_blocks,
+                                   const lmi_cuda_set **found)
+{
+  lmi_cuda_set *set = cuda->sets;
+  while (set != NULL && (set->is_blocks != is_blocks || !is_same_key(&set->key, key)))
+    set = set->next;
+  if (set == NULL)
+    LMI_TRY(add_set(cuda, key, is_blocks));
+  *found = set != NULL ? set : cuda->sets;
+  return LAMINA_OK;
 }
 
 static lamina_status cuda_dense_kernels(lmi_device *device, const lmi_dense_key *asked, lmi_dense_kernels *kernels)
@@ -288,12 +306,8 @@ static lamina_status cuda_dense_kernels(lmi_device *device, const lmi_dense_key 
   LMI_REQUIRE(device->ctx, places < 2147483648.0, LAMINA_ERROR_ARGUMENT,
               "planes of %lld x %lld cells: the cuda backend takes at most 2^31 places a plane", (long long)key->nx,
               (long long)key->ny);
-  lmi_cuda_set *set = cuda->sets;
-  while (set != NULL && !is_same_key(&set->key, key))
-    set = set->next;
-  if (set == NULL)
-    LMI_TRY(add_set(cuda, key));
-  const lmi_cuda_set *found = set != NULL ? set : cuda->sets;
+  const lmi_cuda_set *found = NULL;
+  LMI_TRY(lmi_cuda_require_set(cuda, key, false, &found));
   *kernels = (lmi_dense_kernels){&found->kernels[LMI_CUDA_STEP], &found->kernels[LMI_CUDA_IMPORT],
                                  &found->kernels[LMI_CUDA_EXPORT], &found->kernels[LMI_CUDA_MOMENTS]};
   return LAMINA_OK;
@@ -313,6 +327,7 @@ const lmi_device_ops lmi_cuda_ops = {
   .allocate = cuda_allocate,
   .release = cuda_release,
   .dense_kernels = cuda_dense_kernels,
+  .block_kernels = lmi_cuda_block_kernels,
   .replay = lmi_cuda_replay,
   .run_planes = lmi_cuda_run_planes,
 };

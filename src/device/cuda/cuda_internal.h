@@ -10,7 +10,10 @@
 
 #include "kernel/dense.h"
 
+#include "kernel/block.h"
 #include "kernel/dense_device.h"
+
+#include "kernel/block_device.h"
 
 enum { LMI_CUDA_MAX_UNITS = 16, LMI_CUDA_MAX_PARTITIONS = 1 << (LMK_FAULT_STEP_SHIFT - LMK_FAULT_PARTITION_SHIFT) };
 
@@ -43,6 +46,7 @@ struct lmi_kernel {
   lmi_cuda_shape shape;
   int64_t nx, ny;
   bool direct;                                      /* steps store into neighbouring slabs themselves */
+  bool is_blocks;                                   /* arguments are those of kernel/block.h */
   size_t value_bytes;                               /* of an element in canonical order */
   lmi_cu_function functions[LMI_CUDA_MAX_UNITS][2]; /* by unit and, for steps, by parity */
 };
@@ -50,6 +54,7 @@ struct lmi_kernel {
 /* The kernels of one key, on every unit. */
 typedef struct lmi_cuda_set {
   lmi_dense_key key;
+  bool is_blocks;
   lmi_kernel kernels[4]; /* by role */
   lmi_cu_function advance[LMI_CUDA_MAX_UNITS], meet[LMI_CUDA_MAX_UNITS];
   lmi_cu_module modules[LMI_CUDA_MAX_UNITS];
@@ -71,6 +76,14 @@ typedef struct lmi_cuda_capture {
 
 enum { LMI_CUDA_CAPTURES = 2 };
 
+/* A copy of a host's table on a device. */
+typedef struct lmi_cuda_mirror {
+  const void *host;
+  int unit;
+  lmi_cu_address memory;
+  struct lmi_cuda_mirror *next;
+} lmi_cuda_mirror;
+
 typedef struct lmi_cuda_device {
   lmi_device base;
   lmi_cuda_api api;
@@ -82,6 +95,7 @@ typedef struct lmi_cuda_device {
   bool graphs;        /* periods are captured; off where the driver captures nothing across devices */
   bool meetings;      /* devices with one slab each tell each other themselves that a step is done */
   lmi_cuda_set *sets; /* all that were asked for, the newest first */
+  lmi_cuda_mirror *mirrors;
   lmi_cuda_lane *lanes;
   int lane_count;
   lmi_cu_event fork; /* the start of what is recorded */
@@ -116,6 +130,21 @@ LAMINA_NODISCARD lamina_status lmi_cuda_record_meetings(const lmi_cuda_device *c
 LAMINA_NODISCARD lamina_status lmi_cuda_capture_meetings(const lmi_cuda_device *cuda, const lmi_program *program,
                                                          int64_t steps, lmi_cuda_capture *capture);
 LAMINA_NODISCARD lamina_status lmi_cuda_launch_meetings(const lmi_cuda_device *cuda, const lmi_cuda_capture *capture);
+
+/* cuda_blocks.c. Tables are copied before the first launch that needs them, and kept. */
+LAMINA_NODISCARD lamina_status lmi_cuda_block_kernels(lmi_device *device, const lmi_dense_key *key,
+                                                      lmi_block_kernels *kernels);
+LAMINA_NODISCARD lamina_status lmi_cuda_prepare_blocks(lmi_cuda_device *cuda, const lmi_program *program);
+LAMINA_NODISCARD lamina_status lmi_cuda_launch_blocks(const lmi_cuda_device *cuda, const lmi_launch *launch,
+                                                      uint64_t step, lmi_cu_stream stream);
+LAMINA_NODISCARD lamina_status lmi_cuda_launch_block_planes(lmi_cuda_device *cuda, const lmi_launch *launch,
+                                                            lmi_cu_address buffer, int64_t first, int64_t count,
+                                                            size_t bytes_per_plane);
+void lmi_cuda_free_mirrors(lmi_cuda_device *cuda);
+
+/* cuda_device.c */
+LAMINA_NODISCARD lamina_status lmi_cuda_require_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bool is_blocks,
+                                                    const lmi_cuda_set **found);
 
 /* cuda_planes.c */
 void lmi_cuda_free_staging(const lmi_cuda_device *cuda, lmi_cuda_unit *unit);

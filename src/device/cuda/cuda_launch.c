@@ -75,6 +75,8 @@ lamina_status lmi_cuda_launch_step(const lmi_cuda_device *cuda, const lmi_launch
                                    lmi_cu_stream stream)
 {
   const lmi_kernel *kernel = launch->kernel;
+  if (kernel->is_blocks)
+    return lmi_cuda_launch_blocks(cuda, launch, step, stream);
   const int *block = kernel->shape.block;
   const int unit = lmi_cuda_unit_of(cuda, launch->partition);
   const int parity = ((const lmk_step *)launch->arguments)->parity;

@@ -68,7 +68,15 @@ static void copy_on_host(const lmi_cuda_device *cuda, char *target, const char *
     memcpy(target + at, source + at, bytes - at < slice ? bytes - at : slice);
 }
 
-static lamina_status send_part(const lmi_cuda_device *cuda, const lmi_cuda_unit *unit, const lmi_launch *launch,
+static lamina_status launch_part(lmi_cuda_device *cuda, const lmi_launch *launch, const part *p)
+{
+  if (launch->kernel->is_blocks)
+    return lmi_cuda_launch_block_planes(cuda, launch, p->stage->memory, p->first, p->count,
+                                        p->bytes / (size_t)p->count);
+  return lmi_cuda_launch_planes(cuda, launch, p->stage->memory, p->first, p->count);
+}
+
+static lamina_status send_part(lmi_cuda_device *cuda, const lmi_cuda_unit *unit, const lmi_launch *launch,
                                const part *p)
 {
   const lmi_cuda_api *api = &cuda->api;
@@ -82,15 +90,15 @@ static lamina_status send_part(const lmi_cuda_device *cuda, const lmi_cuda_unit 
   LMI_TRY(
     check(cuda, api->copy_to_device(p->stage->memory, source, p->bytes, unit->stream), "copying planes to the device"));
   LMI_TRY(check(cuda, api->event_record(p->stage->moved, unit->stream), "moving planes"));
-  return lmi_cuda_launch_planes(cuda, launch, p->stage->memory, p->first, p->count);
+  return launch_part(cuda, launch, p);
 }
 
-static lamina_status fetch_part(const lmi_cuda_device *cuda, const lmi_cuda_unit *unit, const lmi_launch *launch,
+static lamina_status fetch_part(lmi_cuda_device *cuda, const lmi_cuda_unit *unit, const lmi_launch *launch,
                                 const part *p)
 {
   const lmi_cuda_api *api = &cuda->api;
   char *target = p->stage->pinned != NULL ? p->stage->pinned : p->host;
-  LMI_TRY(lmi_cuda_launch_planes(cuda, launch, p->stage->memory, p->first, p->count));
+  LMI_TRY(launch_part(cuda, launch, p));
   LMI_TRY(
     check(cuda, api->copy_to_host(target, p->stage->memory, p->bytes, unit->stream), "copying planes from the device"));
   return check(cuda, api->event_record(p->stage->moved, unit->stream), "moving planes");
@@ -104,10 +112,13 @@ static lamina_status finish_fetch(const lmi_cuda_device *cuda, const part *p)
   return LAMINA_OK;
 }
 
-static lamina_status move_parts(const lmi_cuda_device *cuda, lmi_cuda_unit *unit, const lmi_launch *launch,
+static lamina_status move_parts(lmi_cuda_device *cuda, lmi_cuda_unit *unit, const lmi_launch *launch,
                                 size_t bytes_per_plane)
 {
-  const lmk_planes *planes = launch->arguments;
+  const lmk_planes *rows = launch->arguments;
+  const lmk_block_planes *blocks = launch->arguments;
+  char *const buffer = launch->kernel->is_blocks ? blocks->buffer : rows->buffer;
+  const int64_t buffer_plane = launch->kernel->is_blocks ? blocks->first : rows->first;
   const bool is_import = launch->kernel->role == LMI_CUDA_IMPORT;
   const int64_t at_once = (int64_t)(unit->stage_bytes / bytes_per_plane), end = launch->first + launch->count;
   part before = {.count = 0};
@@ -116,7 +127,7 @@ static lamina_status move_parts(const lmi_cuda_device *cuda, lmi_cuda_unit *unit
     const part now = {
       .first = z,
       .count = count,
-      .host = (char *)planes->buffer + (size_t)(z - planes->first) * bytes_per_plane,
+      .host = buffer + (size_t)(z - buffer_plane) * bytes_per_plane,
       .bytes = (size_t)count * bytes_per_plane,
       .stage = &unit->stages[i % LMI_CUDA_STAGES],
     };

@@ -438,6 +438,7 @@ lamina_status lmi_cuda_replay(lmi_device *device, const lmi_program *program, in
   lmi_cuda_device *cuda = (lmi_cuda_device *)device;
   *fault = (lmi_fault){0};
   LMI_TRY(require_lanes(cuda, program));
+  LMI_TRY(lmi_cuda_prepare_blocks(cuda, program));
   if (is_direct(program))
     LMI_TRY(fill_halos(cuda, program, start));
   for (int64_t done = 0; done < count && !fault->found; done += CHUNK_STEPS) {

@@ -28,11 +28,19 @@ typedef struct emulated_entry {
     return emulated_waits;                                                                  \
   }
 
+#ifdef LMK_BLOCK_TEXT
+EMULATED_KERNEL(lmk_block_step_simple, lmk_device_block_step)
+EMULATED_KERNEL(lmk_block_step_any, lmk_device_block_step)
+EMULATED_KERNEL(lmk_block_import, lmk_device_block_planes)
+EMULATED_KERNEL(lmk_block_export, lmk_device_block_planes)
+EMULATED_KERNEL(lmk_block_moments, lmk_device_block_planes)
+#else
 EMULATED_KERNEL(lmk_step_even, lmk_device_step)
 EMULATED_KERNEL(lmk_step_odd, lmk_device_step)
 EMULATED_KERNEL(lmk_import_planes, lmk_device_planes)
 EMULATED_KERNEL(lmk_export_planes, lmk_device_planes)
 EMULATED_KERNEL(lmk_moments, lmk_device_planes)
+#endif
 EMULATED_KERNEL(lmk_meet, lmk_device_meeting)
 
 static int run_lmk_watch_advance(void **arguments, const int *grid, const int *block, int backwards)
@@ -45,11 +53,19 @@ static int run_lmk_watch_advance(void **arguments, const int *grid, const int *b
 }
 
 const emulated_entry emulated_entries[] = {
+#ifdef LMK_BLOCK_TEXT
+  {"lmk_block_step_simple", run_lmk_block_step_simple, {sizeof(lmk_device_block_step), 0}},
+  {"lmk_block_step_any", run_lmk_block_step_any, {sizeof(lmk_device_block_step), 0}},
+  {"lmk_block_import", run_lmk_block_import, {sizeof(lmk_device_block_planes), 0}},
+  {"lmk_block_export", run_lmk_block_export, {sizeof(lmk_device_block_planes), 0}},
+  {"lmk_block_moments", run_lmk_block_moments, {sizeof(lmk_device_block_planes), 0}},
+#else
   {"lmk_step_even", run_lmk_step_even, {sizeof(lmk_device_step), 0}},
   {"lmk_step_odd", run_lmk_step_odd, {sizeof(lmk_device_step), 0}},
   {"lmk_import_planes", run_lmk_import_planes, {sizeof(lmk_device_planes), 0}},
   {"lmk_export_planes", run_lmk_export_planes, {sizeof(lmk_device_planes), 0}},
   {"lmk_moments", run_lmk_moments, {sizeof(lmk_device_planes), 0}},
+#endif
   {"lmk_meet", run_lmk_meet, {sizeof(lmk_device_meeting), 0}},
   {"lmk_watch_advance", run_lmk_watch_advance, {sizeof(lmk_watch *), sizeof(uint64_t)}},
   {0, 0, {0, 0}},
