@@ -92,6 +92,36 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_halo_bench_run(lamina_context *
                                                                 const lamina_transport *transport,
                                                                 lamina_halo_row *row);
 
+/* A lid-driven cavity with refined walls: Table 5 of arXiv 2503.07898. Level l begins at distance thresholds[l] from
+ * the walls, in half widths of the box; thresholds[0] is 0. */
+typedef struct lamina_level_bench {
+  lamina_solver_options solver; /* cells, lattice, collision, precision, levels; grid, faces, refinement are set here */
+  double thresholds[LAMINA_MAX_LEVELS];
+  int repetitions; /* 1 to 1000; default 5 */
+  double seconds;  /* of one repetition, about, > 0; default 0.5 */
+} lamina_level_bench;
+
+/* Updates are counted as the paper does: cells of a level times its own steps. Each repetition times the three schemes
+ * and then the ceiling, so that shares and gains are medians of ratios of neighbours in time. */
+typedef struct lamina_level_row {
+  lamina_level_info levels[LAMINA_MAX_LEVELS];
+  lamina_spread mlups[3]; /* by lamina_level_scheme */
+  lamina_spread share[3]; /* of the ceiling; NAN where that could not be measured: `ceiling_reason` */
+  lamina_spread gain[3];  /* over the baseline */
+  lamina_spread ceiling_mlups;
+  char ceiling_reason[160];
+  double bytes_per_cell; /* fields and tables, of a cell that belongs to a level */
+  lamina_index steps;    /* of one repetition, of the finest level */
+  int threads;
+} lamina_level_row;
+
+LAMINA_API lamina_level_bench lamina_level_bench_default(void);
+
+/* Errors: as lamina_solver_create and lamina_solver_run. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_level_bench_run(lamina_context *context,
+                                                                 const lamina_level_bench *bench,
+                                                                 lamina_level_row *row);
+
 /* The ways to keep boundary cells apart (arXiv 2503.07898, section 4): a channel of blocks with a regularized inlet at
  * x = 0 and an outlet at its end, once for each grouping. */
 typedef struct lamina_register_bench {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Local refinement: grids of different cell sizes over one box, for solvers with `grid` LAMINA_GRID_LEVELS. Level 0 is
- * the finest; a cell of level l is 2^l finest cells long, and takes one time step while the finest takes 2^l. Everything
- * else of a solver stays in lattice units of the finest level: cells, positions, omega, force, steps.
+ * the finest; a cell of level l is 2^l finest cells long, and takes one time step while the finest takes 2^l.
+ * Everything else of a solver stays in lattice units of the finest level: cells, positions, omega, force, steps.
  *
  *   const lamina_refinement shell = {.kind = LAMINA_REFINE_WALLS, .distance = 16};
  *   options.grid = LAMINA_GRID_LEVELS;

@@ -207,7 +207,7 @@ typedef struct lamina_solver_info {
   uint64_t table_bytes;     /* beside them: neighbours, masks, links of the sparse grid */
   lamina_index cells;       /* with fluid: what a step updates */
   lamina_index blocks;      /* of the sparse grid and of levels, with fluid */
-  double updates_per_step;  /* cells that a step updates: all; on a grid of levels a coarse one counts in its own pace */
+  double updates_per_step;  /* cells that a step updates: all; on levels a coarse one counts in its own pace */
   int step_stride;          /* lamina_solver_run takes multiples of it: 1; 2^(levels - 1) on a grid of levels */
   double bytes_per_cell;    /* of a cell with fluid, fields alone */
   double bytes_per_update;  /* least traffic to and from memory: 2 Q sizeof(population) */

@@ -20,6 +20,6 @@
   X(schedule)               \
   X(help)
 
-#define LMI_BENCH_LIST(X) X(dense) X(halo) X(registers) X(machine)
+#define LMI_BENCH_LIST(X) X(dense) X(halo) X(levels) X(registers) X(machine)
 
 #endif

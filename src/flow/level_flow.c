@@ -94,8 +94,7 @@ static void update(lmi_flow *base, const lamina_solver_options *options)
       for (int half = 0; half < 2; half++)
         state->steps[coarse][half] = make_step(flow, options, level, coarse, half);
     const lmi_level_link_set *set = &flow->links.level[level];
-    state->keep =
-      (lmk_aside){state->buffers[0], state->aside, set->aside, set->aside_count, base->lattice->velocities};
+    state->keep = (lmk_aside){state->buffers[0], state->aside, set->aside, set->aside_count, base->lattice->velocities};
   }
   flow->schedule.program.version++;
 }
@@ -271,7 +270,8 @@ static void find_info(const lmi_flow *base, lamina_solver_info *info)
     info->blocks += blocks->count;
     info->bytes += 2 * buffer_bytes(base, blocks->count);
     info->table_bytes += (uint64_t)blocks->count * (sizeof *blocks->neighbour + sizeof(uint64_t) + sizeof(int64_t)) +
-                         (uint64_t)set->aside_count * sizeof *set->aside + buffer_bytes(base, aside_blocks(flow, level));
+                         (uint64_t)set->aside_count * sizeof *set->aside +
+                         buffer_bytes(base, aside_blocks(flow, level));
     for (int half = 0; half < 2; half++)
       info->table_bytes += (uint64_t)set->half[half].link_count * sizeof(lmk_link) +
                            (uint64_t)set->half[half].term_count * sizeof(lmk_term);

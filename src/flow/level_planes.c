@@ -182,8 +182,8 @@ static void read_moments(const mover *m, int64_t z, double *plane)
       const double offset[3] = {offset_in(at.level, x), m->flow->levels.is_flat ? 0.0 : offset_in(at.level, y),
                                 offset_in(at.level, z)};
       for (int i = 0; i < 4; i++)
-        plane[i * cells + y * base->nx + x] = held.value[i] + offset[0] * held.slope[0][i] +
-                                              offset[1] * held.slope[1][i] + offset[2] * held.slope[2][i];
+        plane[i * cells + y * base->nx + x] =
+          held.value[i] + offset[0] * held.slope[0][i] + offset[1] * held.slope[1][i] + offset[2] * held.slope[2][i];
     }
   }
 }

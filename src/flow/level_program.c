@@ -79,7 +79,7 @@ static lamina_status launch_classes(plan *p, const lmi_kernel *kernel, int level
 {
   const lmi_level_blocks *blocks = &p->flow->blocks[level];
   for (int part = 0; part < blocks->partitions; part++)
-    for (int class = from_class; class <= to_class; class++) {
+    for (int class = from_class; class <= to_class; class ++) {
       const lmi_block_span *span = &blocks->spans[part * LMI_BLOCK_CLASSES + class];
       const lmi_launch launch = {.kernel = kernel,
                                  .arguments = arguments_of(p, level, k),

@@ -132,8 +132,8 @@ lamina_solver_options lmi_level_options(const lamina_solver_options *options, in
   return own;
 }
 
-static lamina_status describe_level(lamina_context *ctx, const lamina_solver_options *options,
-                                    const lmi_levels *levels, int level, lamina_level_info *info)
+static lamina_status describe_level(lamina_context *ctx, const lamina_solver_options *options, const lmi_levels *levels,
+                                    int level, lamina_level_info *info)
 {
   lmi_level_blocks blocks;
   LMI_TRY(lmi_level_blocks_create(ctx, levels, level, 1, &blocks));

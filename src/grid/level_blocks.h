@@ -4,7 +4,7 @@
 #ifndef LMI_LEVEL_BLOCKS_H
 #define LMI_LEVEL_BLOCKS_H
 
-#include "levels.h"
+#include "level_stack.h"
 
 /* What a block's cells meet within one cell: leaves of their own level alone; also the outside of the box; also another
  * level. */
@@ -16,11 +16,11 @@ typedef struct lmi_block_span {
 
 typedef struct lmi_level_blocks {
   int64_t count;
-  int64_t *word;             /* place of block b in the level */
-  int32_t *number;           /* block at a place, -1: none */
-  int32_t (*neighbour)[27];  /* (dz + 1) * 9 + (dy + 1) * 3 + dx + 1; the block itself: none */
+  int64_t *word;            /* place of block b in the level */
+  int32_t *number;          /* block at a place, -1: none */
+  int32_t (*neighbour)[27]; /* (dz + 1) * 9 + (dy + 1) * 3 + dx + 1; the block itself: none */
   int partitions;
-  lmi_block_span *spans;     /* partition * LMI_BLOCK_CLASSES + class */
+  lmi_block_span *spans; /* partition * LMI_BLOCK_CLASSES + class */
 } lmi_level_blocks;
 
 /* Every level's blocks are dealt to partitions in slabs along z; a level may leave some empty. */
@@ -32,7 +32,6 @@ void lmi_level_blocks_free(lamina_context *ctx, lmi_level_blocks *blocks);
 bool lmi_level_wraps_whole(const lmi_levels *levels, int level, int axis);
 
 /* Number of a leaf cell: 64 * block + bit. */
-int32_t lmi_level_cell_number(const lmi_levels *levels, int level, const lmi_level_blocks *blocks,
-                              const int64_t at[3]);
+int32_t lmi_level_cell_number(const lmi_levels *levels, int level, const lmi_level_blocks *blocks, const int64_t at[3]);
 
 #endif

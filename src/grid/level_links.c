@@ -465,7 +465,7 @@ static lamina_status list_level(builder *b, int level, int half)
   b->link_room = b->term_room = b->aside_room = 0;
   LMI_TRY(LMI_ALLOC(b->ctx, (size_t)blocks->count + 1, &list->first));
   for (int p = 0; p < blocks->partitions; p++)
-    for (int class = 0; class < LMI_BLOCK_CLASSES; class++) {
+    for (int class = 0; class < LMI_BLOCK_CLASSES; class ++) {
       const lmi_block_span *span = &blocks->spans[p * LMI_BLOCK_CLASSES + class];
       for (int64_t i = span->first; i < span->first + span->count; i++) {
         list->first[i] = (uint32_t)list->link_count;

@@ -6,20 +6,20 @@
  * of the coarse level a packet moves by one fine cell, or bounces from a wall of the box. A packet that enters a fine
  * cell belongs to it; those of a coarse cell are averaged after both halves. Tracing every packet back from where it is
  * wanted gives a map that is one to one, so mass and momentum are kept whatever the shape of the jump. At a wall the
- * coarse cell keeps the packets that met no fine cell, as bouncing on its own level does: reversing a path in time shows
- * that as many of its packets come from fine cells as go to them.
+ * coarse cell keeps the packets that met no fine cell, as bouncing on its own level does: reversing a path in time
+ * shows that as many of its packets come from fine cells as go to them.
  *
- * A moving wall gives momentum to every packet that bounces from it, once: flow that moves with the wall stays as it is.
- * What that adds to the mass sums to zero, unless a jump runs into an edge between two walls. Then `whole_walls` is
+ * A moving wall gives momentum to every packet that bounces from it, once: flow that moves with the wall stays as it
+ * is. What that adds to the mass sums to zero, unless a jump runs into an edge between two walls. Then `whole_walls` is
  * chosen: a wall adds to whole coarse populations only, in pairs that sum to zero in each cell. Mass is kept again, and
  * the error of a moving wall at a jump is of first order in the cell size.
  *
  * Packets of one population differ by a slope g of f*_q in the coarse cell, central where it can be, and by h c.g in
- * time: they count as older or newer by a quarter of the coarse step than they are. Both sum to zero over the packets of
- * a population: nothing is lost, and the scheme is of second order.
+ * time: they count as older or newer by a quarter of the coarse step than they are. Both sum to zero over the packets
+ * of a population: nothing is lost, and the scheme is of second order.
  *
- * The volumetric scheme (Rohde 2006 and others; lbm-spec 7.2) takes the coarse value as it is, and the mean of what fine
- * cells send; it is of first order and keeps mass on plane jumps only. */
+ * The volumetric scheme (Rohde 2006 and others; lbm-spec 7.2) takes the coarse value as it is, and the mean of what
+ * fine cells send; it is of first order and keeps mass on plane jumps only. */
 #ifndef LMI_LEVEL_LINKS_H
 #define LMI_LEVEL_LINKS_H
 
@@ -49,7 +49,7 @@ typedef struct lmi_link_list {
 } lmi_link_list;
 
 typedef struct lmi_level_link_set {
-  lmi_link_list half[2]; /* the coarsest level uses the first alone */
+  lmi_link_list half[2];  /* the coarsest level uses the first alone */
   lmk_aside_entry *aside; /* between the halves of the coarser step */
   int64_t aside_count;
 } lmi_level_link_set;

@@ -17,10 +17,10 @@ static const lmi_case_word SCHEMES[] = {LAMINA_LEVEL_SCHEME_LIST(WORD){NULL, 0}}
 static lamina_status read_box(lmi_case_reader *reader, const lmi_tree_node *node, const lmi_case_key *key, void *target)
 {
   (void)key;
-#define CORNER(name_, field)                                                                                 \
-  {                                                                                                          \
-    .name = (name_), .read = lmi_case_read_vector, .offset = offsetof(lmi_case_refinement, field),           \
-    .low = -1e12, .high = 1e12, .dimension = LMI_DIMENSION_LENGTH, .hint = "a corner of the box, [x, y, z]", \
+#define CORNER(name_, field)                                                                                     \
+  {                                                                                                              \
+    .name = (name_), .read = lmi_case_read_vector, .offset = offsetof(lmi_case_refinement, field), .low = -1e12, \
+    .high = 1e12, .dimension = LMI_DIMENSION_LENGTH, .hint = "a corner of the box, [x, y, z]",                   \
   }
   static const lmi_case_key KEYS[] = {CORNER("from", from), CORNER("to", to)};
 #undef CORNER
@@ -33,10 +33,10 @@ static lamina_status read_box(lmi_case_reader *reader, const lmi_tree_node *node
 
 static lamina_status read_entry(lmi_case_reader *reader, const lmi_tree_node *node, lmi_case_refinement *refinement)
 {
-#define DISTANCE(name_, field, hint_)                                                                            \
-  {                                                                                                              \
-    .name = (name_), .read = lmi_case_read_real, .offset = offsetof(lmi_case_refinement, field), .high = 1e12,   \
-    .above_low = true, .dimension = LMI_DIMENSION_LENGTH, .hint = (hint_),                                       \
+#define DISTANCE(name_, field, hint_)                                                                          \
+  {                                                                                                            \
+    .name = (name_), .read = lmi_case_read_real, .offset = offsetof(lmi_case_refinement, field), .high = 1e12, \
+    .above_low = true, .dimension = LMI_DIMENSION_LENGTH, .hint = (hint_),                                     \
   }
   static const lmi_case_key KEYS[] = {
     {.name = "box", .read = read_box},
@@ -52,8 +52,8 @@ static lamina_status read_entry(lmi_case_reader *reader, const lmi_tree_node *no
 #undef DISTANCE
   refinement->where = node;
   LMI_TRY(lmi_case_read_map(reader, node, KEYS, LMI_COUNT(KEYS), refinement));
-  const int given = (refinement->from.where != NULL) + (refinement->walls.where != NULL) +
-                    (refinement->bodies.where != NULL);
+  const int given =
+    (refinement->from.where != NULL) + (refinement->walls.where != NULL) + (refinement->bodies.where != NULL);
   if (given != 1)
     return lmi_case_fail(reader, node, "needs one of box, distance_to_walls, bodies; this has %d of them", given);
   return LAMINA_OK;
@@ -165,7 +165,7 @@ static lamina_status check_levels(lamina_case *flow)
     if (cells[a] % unit != 0)
       return FAIL_AT(flow, flow->cells_where, "domain.cells",
                      "%lld cells along %c with %d levels; multiples of %lld are needed, %lld or %lld",
-                     (long long)cells[a], "xyz"[a], solver->levels, (long long)unit,
+                     (long long)cells[a], "xyz"[a], solver -> levels, (long long)unit,
                      (long long)(cells[a] / unit > 0 ? cells[a] / unit * unit : unit),
                      (long long)(cells[a] / unit * unit + unit));
   if (grid->scheme.where != NULL)

@@ -6,7 +6,8 @@
  * need no care; what a moving wall adds is one more term. Which terms make the scheme of a jump is grid/level_links.c's
  * affair.
  *
- * Include dense.h before it. Element of component q of a cell: (block * Q + q) * 64 + bit, with cell = 64 * block + bit. */
+ * Include dense.h before it. Element of component q of a cell: (block * Q + q) * 64 + bit, with cell = 64 * block +
+ * bit. */
 #ifndef LMK_JUMP_H
 #define LMK_JUMP_H
 

@@ -50,8 +50,8 @@ static __attribute__((noinline)) void LMK_NAME(gather_block)(const lmk_level_ste
   for (int i = 0; i < 27; i++)
     base[i] = (int64_t)step->neighbour[block][i] * LMK_Q * 64;
   LMK_NAME(gather_component)(source, base, LMK_REST, 0, 0, 0, lanes[LMK_REST]);
-#define LMK_GATHER_PAIR(k, cx, cy, cz, w)                                                  \
-  LMK_NAME(gather_component)(source, base, LMK_UP(k), cx, cy, cz, lanes[LMK_UP(k)]);       \
+#define LMK_GATHER_PAIR(k, cx, cy, cz, w)                                            \
+  LMK_NAME(gather_component)(source, base, LMK_UP(k), cx, cy, cz, lanes[LMK_UP(k)]); \
   LMK_NAME(gather_component)(source, base, LMK_DOWN(k), -(cx), -(cy), -(cz), lanes[LMK_DOWN(k)]);
   LMK_PAIRS(LMK_GATHER_PAIR)
 #undef LMK_GATHER_PAIR
@@ -69,8 +69,9 @@ static __attribute__((noinline)) void LMK_NAME(put_links)(const lmk_level_step *
     for (uint32_t t = link->first; t < link->first + link->count; t++) {
       const lmk_term *term = &links->terms[t];
       const LMK_SCALAR *source = step->from[term->from];
-      sum = _Generic(sum, float : lmk_fma_f32, double : lmk_fma_f64)(
-        weights[term->weight], source[lmk_cell_element(term->cell, term->q, LMK_Q)], sum);
+      sum = _Generic(sum, float
+                     : lmk_fma_f32, double
+                     : lmk_fma_f64)(weights[term->weight], source[lmk_cell_element(term->cell, term->q, LMK_Q)], sum);
     }
     lanes[link->q][link->bit] = sum;
   }
@@ -96,7 +97,8 @@ static __attribute__((noinline)) LMK_SCALAR LMK_NAME(collide_block)(LMK_SCALAR *
   LMK_NAME(moments) m;
   LMK_REAL probe = LMK_C(0);
   LMK_NAME(take_moments)(&row, at, &m);
-  for (; at.x < 64; at = next) { /* behind the last one nothing comes: the moments of the first are found again, for nothing */
+  for (; at.x < 64;
+       at = next) { /* behind the last one nothing comes: the moments of the first are found again, for nothing */
     next.x = at.x + LMK_NAME(WIDTH);
     const LMK_NAME(vector) after = {next.x & 63, LMK_INNER};
     probe += LMK_NAME(update_vector)(&row, at, after, false, &m);

@@ -74,8 +74,8 @@ static int walls_met(const naive_levels *s, const level *l, const lamina_index a
 }
 
 /* One step along q. Returns 0 when a wall is met: then `at` stays, and *add is what the wall gives to the reversed
- * population of a whole cell: nothing if it meets another wall too; with whole walls, nor if the opposite along the wall
- * does. */
+ * population of a whole cell: nothing if it meets another wall too; with whole walls, nor if the opposite along the
+ * wall does. */
 static int move(const naive_levels *s, const level *l, lamina_index at[3], int q, double *add)
 {
   const int *c = naive_velocity(l->physics, q);
@@ -193,8 +193,8 @@ static void split(naive_levels *s, int number)
         if (entering[1] > 0 && entering[2] > 0 && halves[sub] > 0)
           h = halves[sub] == 1 ? -0.25 * entering[2] / larger : 0.25 * entering[1] / larger;
         for (int a = 0; a < 3; a++)
-          value += slopes[a] * (h * naive_velocity(coarse->physics, q)[a] +
-                                (is_divided(s, a) ? (place[a] % 2 ? 0.25 : -0.25) : 0));
+          value += slopes[a] *
+                   (h * naive_velocity(coarse->physics, q)[a] + (is_divided(s, a) ? (place[a] % 2 ? 0.25 : -0.25) : 0));
         fine->packets[index_of(fine, place) * 27 + (size_t)q] = (packet){value, value, (lamina_index)i, q, 1};
       }
     }

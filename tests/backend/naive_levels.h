@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The packet scheme of a grid of levels written as plainly as possible, and the other way round than the library: packets
- * are pushed. A population of a coarse cell is split into packets on the finer level, each packet is moved cell by cell
- * and bounces from walls, and what lies in a place at the end is handed to whoever owns it. Arrays over the whole box
- * on every level, double precision, nothing precomputed.
+/* The packet scheme of a grid of levels written as plainly as possible, and the other way round than the library:
+ * packets are pushed. A population of a coarse cell is split into packets on the finer level, each packet is moved cell
+ * by cell and bounces from walls, and what lies in a place at the end is handed to whoever owns it. Arrays over the
+ * whole box on every level, double precision, nothing precomputed.
  *
  * The shape of the levels is a function of the place: which level's leaf covers a cell of a level. */
 #ifndef NAIVE_LEVELS_H

@@ -83,7 +83,8 @@ static int level_at(void *user, lamina_index x, lamina_index y, lamina_index z)
 {
   const lamina_solver *solver = user;
   uint8_t level = 0;
-  assert_int_equal(lamina_solver_read_levels(solver, (lamina_int3){x, y, z}, (lamina_int3){1, 1, 1}, &level), LAMINA_OK);
+  assert_int_equal(lamina_solver_read_levels(solver, (lamina_int3){x, y, z}, (lamina_int3){1, 1, 1}, &level),
+                   LAMINA_OK);
   return level;
 }
 
@@ -120,7 +121,8 @@ static void compare(setting *s, double bound)
   lamina_context *ctx = context_of(1);
   int dimension = lamina_lattice_dimension(s->options.lattice);
   lamina_solver *solver = solver_of(ctx, &s->options, random_start, &dimension);
-  naive_levels *naive = naive_levels_create(&s->options, has_whole_walls(solver), level_at, solver, random_start, &dimension);
+  naive_levels *naive =
+    naive_levels_create(&s->options, has_whole_walls(solver), level_at, solver, random_start, &dimension);
   for (int chunk = 0; chunk < 3; chunk++) {
     const double difference = largest_difference(solver, naive, s->options.cells);
     if (!(difference <= bound))
@@ -421,9 +423,9 @@ static void refuses_with_the_way_out(void **state)
 }
 
 LMI_TEST_MAIN(cmocka_unit_test(equals_the_judge_in_2d), cmocka_unit_test(equals_the_judge_in_3d),
-              cmocka_unit_test(equals_the_judge_on_three_levels_in_3d),
-              cmocka_unit_test(keeps_mass_and_momentum_in_2d), cmocka_unit_test(keeps_mass_and_momentum_in_3d),
-              cmocka_unit_test(four_levels_keep_mass_in_3d), cmocka_unit_test(uniform_flow_stays_uniform),
+              cmocka_unit_test(equals_the_judge_on_three_levels_in_3d), cmocka_unit_test(keeps_mass_and_momentum_in_2d),
+              cmocka_unit_test(keeps_mass_and_momentum_in_3d), cmocka_unit_test(four_levels_keep_mass_in_3d),
+              cmocka_unit_test(uniform_flow_stays_uniform),
               cmocka_unit_test(partitions_threads_and_order_change_no_bit),
               cmocka_unit_test(baseline_and_volumetric_are_equal),
               cmocka_unit_test(a_restored_state_goes_on_in_the_same_bits), cmocka_unit_test(refuses_with_the_way_out))

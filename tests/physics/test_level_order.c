@@ -194,8 +194,8 @@ static void second_order_in_2d_with_each_collision(void **state)
 {
   (void)state;
   for (int collision = LAMINA_TRT; collision <= LAMINA_SMAGORINSKY; collision++)
-    assert_true(taylor_green_order(LAMINA_D2Q9, (lamina_collision)collision, SHAPE_BOX, 3, LAMINA_LEVELS_PACKETS, 16,
-                                   2) >= 1.9);
+    assert_true(
+      taylor_green_order(LAMINA_D2Q9, (lamina_collision)collision, SHAPE_BOX, 3, LAMINA_LEVELS_PACKETS, 16, 2) >= 1.9);
 }
 
 static void second_order_in_3d(void **state)
@@ -216,8 +216,7 @@ static void second_order_in_3d_with_cumulants_and_eddies(void **state)
 static void volumetric_is_of_first_order(void **state)
 {
   (void)state;
-  const double order =
-    taylor_green_order(LAMINA_D2Q9, LAMINA_BGK, SHAPE_BOX, 3, LAMINA_LEVELS_VOLUMETRIC, 16, 2);
+  const double order = taylor_green_order(LAMINA_D2Q9, LAMINA_BGK, SHAPE_BOX, 3, LAMINA_LEVELS_VOLUMETRIC, 16, 2);
   assert_true(order > 0.7 && order < 1.4);
 }
 

@@ -7,11 +7,11 @@
 #include "io/case_file.h"
 #include "io/case_grid.h"
 
-#define BOX                                                                         \
-  "domain: {cells: [64, 64], length: 1 m}\n"                                        \
-  "fluid: {reynolds: 100, speed: 1 m/s}\n"                                          \
-  "boundaries: {all: wall, y+: {moving_wall: [1, 0]}}\n"                            \
-  "run: {steps: 10}\n"                                                              \
+#define BOX                                              \
+  "domain: {cells: [64, 64], length: 1 m}\n"             \
+  "fluid: {reynolds: 100, speed: 1 m/s}\n"               \
+  "boundaries: {all: wall, y+: {moving_wall: [1, 0]}}\n" \
+  "run: {steps: 10}\n"                                   \
   "grid:\n"
 
 static lamina_status load(const char *grid, lamina_context **ctx, lamina_case **flow)

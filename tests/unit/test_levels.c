@@ -66,8 +66,8 @@ static void make_stack(const setting *s, lmi_level_scheme scheme, stack *made)
   for (int l = 0; l < s->count; l++)
     assert_int_equal(lmi_level_blocks_create(made->ctx, &made->levels, l, s->partitions, &made->blocks[l]), LAMINA_OK);
   const lmi_velocities velocities = {made->lattice->velocities, made->lattice->c, made->lattice->weight};
-  assert_int_equal(
-    lmi_level_links_create(made->ctx, &made->levels, made->blocks, &velocities, scheme, &made->links), LAMINA_OK);
+  assert_int_equal(lmi_level_links_create(made->ctx, &made->levels, made->blocks, &velocities, scheme, &made->links),
+                   LAMINA_OK);
 }
 
 static void free_stack(stack *s)
@@ -296,9 +296,12 @@ static void closes_gaps_of_one_cell(void **state)
     lamina_context *ctx = NULL;
     lmi_levels levels;
     bool touches = touching != 0;
-    const lmi_levels_request request = {
-      .cells = {32, 1, 32}, .is_flat = true, .wraps = {true, true, true}, .count = 2, .refine = refine_pair,
-      .user = &touches};
+    const lmi_levels_request request = {.cells = {32, 1, 32},
+                                        .is_flat = true,
+                                        .wraps = {true, true, true},
+                                        .count = 2,
+                                        .refine = refine_pair,
+                                        .user = &touches};
     assert_int_equal(lamina_context_create(NULL, &ctx), LAMINA_OK);
     assert_int_equal(lmi_levels_create(ctx, &request, &levels), LAMINA_OK);
     assert_int_equal(levels.level[1].closed, touching ? 0 : 4);

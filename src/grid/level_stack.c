@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "levels.h"
+#include "level_stack.h"
 
 int64_t lmi_levels_ratio(const lmi_levels *levels, int axis)
 {
@@ -238,10 +238,11 @@ static lamina_status check_levels(lamina_context *ctx, const lmi_levels *levels)
     LMI_REQUIRE(ctx, levels->level[level].leaf_count > 0, LAMINA_ERROR_ARGUMENT,
                 "level %d of %d has no cells: %s; ask for fewer levels or refine other places", level, levels->count,
                 level == 0 ? "nothing is refined so far" : "what is refined to it lies inside finer levels");
-  LMI_REQUIRE(ctx, levels->level[top].leaf_count > 0, LAMINA_ERROR_ARGUMENT,
-              "the coarsest level, %d, has no cells: the finer ones and the two cells around them fill the box; ask for "
-              "fewer levels or refine less",
-              top);
+  LMI_REQUIRE(
+    ctx, levels->level[top].leaf_count > 0, LAMINA_ERROR_ARGUMENT,
+    "the coarsest level, %d, has no cells: the finer ones and the two cells around them fill the box; ask for "
+    "fewer levels or refine less",
+    top);
   return LAMINA_OK;
 }
 

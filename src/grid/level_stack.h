@@ -2,13 +2,14 @@
 /* A stack of grids over one box, each cell of a level twice as long as those of the level below it: level 0 is the
  * finest, level count - 1 covers what nothing finer does. Each place of the box belongs to one leaf cell of one level.
  *
- * The rule that the jumps between levels need (lbm-spec 7.6): around a refined cell, two cells of its own level in every
- * direction exist on that level, as leaves or refined. It is kept by refining more than was asked for, never less.
+ * The rule that the jumps between levels need (lbm-spec 7.6): around a refined cell, two cells of its own level in
+ * every direction exist on that level, as leaves or refined. It is kept by refining more than was asked for, never
+ * less.
  *
  * Positions are in the axes of the kernels: in two dimensions the second axis of the box is z, and y has one cell on
  * every level. */
-#ifndef LMI_LEVELS_H
-#define LMI_LEVELS_H
+#ifndef LMI_LEVEL_STACK_H
+#define LMI_LEVEL_STACK_H
 
 #include "base/base.h"
 
