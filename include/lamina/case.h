@@ -82,10 +82,10 @@ LAMINA_API const char *lamina_case_warning(const lamina_case *flow, size_t index
 
 typedef struct lamina_plan {
   lamina_index cells, steps; /* cells of the box, or of all levels */
-  uint64_t solver_bytes;    /* the fields of the solver */
-  uint64_t total_bytes;     /* with work space for outputs, program and libraries */
-  uint64_t available_bytes; /* what machine and cgroup leave free; 0: unknown */
-  char limited_by[24];      /* "host", "cgroup v2"; "" when unknown */
+  uint64_t solver_bytes;     /* the fields of the solver */
+  uint64_t total_bytes;      /* with work space for outputs, program and libraries */
+  uint64_t available_bytes;  /* what machine and cgroup leave free; 0: unknown */
+  char limited_by[24];       /* "host", "cgroup v2"; "" when unknown */
   lamina_index
     fitting_cells_x;        /* cells along x that would fit (same shape); 0 when it fits as it is or that is unknown */
   int alpha;                /* messages of a partition in one step; 0 with one partition */
@@ -97,7 +97,7 @@ typedef struct lamina_plan {
   double predicted_mlups, predicted_seconds; /* at that ceiling; 0: unknown */
   double updates_per_step;                   /* cells a step updates */
   int dimension;
-  int level_count;                           /* 0 unless the grid is one of levels */
+  int level_count; /* 0 unless the grid is one of levels */
   lamina_level_info levels[LAMINA_MAX_LEVELS];
 } lamina_plan;
 

@@ -70,9 +70,9 @@ typedef struct lamina_real3 {
   X(LAMINA_GROUPING_NAIVE, 3, "naive", "one kernel for all blocks, boundary data for every cell")
 
 /* How populations cross a jump between levels. All but the first are published ones, for comparison. */
-#define LAMINA_LEVEL_SCHEME_LIST(X)                                                                                \
-  X(LAMINA_LEVELS_PACKETS, 0, "packets", "exact packets with corrections: keeps mass and momentum, second order")  \
-  X(LAMINA_LEVELS_VOLUMETRIC, 1, "volumetric", "collide, explode, coalesce; fused in blocks away from jumps")      \
+#define LAMINA_LEVEL_SCHEME_LIST(X)                                                                               \
+  X(LAMINA_LEVELS_PACKETS, 0, "packets", "exact packets with corrections: keeps mass and momentum, second order") \
+  X(LAMINA_LEVELS_VOLUMETRIC, 1, "volumetric", "collide, explode, coalesce; fused in blocks away from jumps")     \
   X(LAMINA_LEVELS_BASELINE, 2, "baseline", "the same numbers as volumetric, collision and streaming never fused")
 
 /* What bounds the box on one side. Opposite faces are both periodic or neither. */

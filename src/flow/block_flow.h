@@ -5,8 +5,8 @@
 
 #include "boundary_cells.h"
 #include "flow.h"
-#include "voxels.h"
 #include "grid/block_schedule.h"
+#include "voxels.h"
 
 enum { LMI_BLOCK_PERIOD = 2 };
 
@@ -17,9 +17,9 @@ typedef struct lmi_block_flow {
   lmi_voxels voxels; /* while the flow is made; its words stay for the marks */
   bool has_voxels;
   lmk_boundary *sets; /* the special cells of each partition; NULL: none anywhere */
-  int field_count;  /* two for the two-grid pattern */
-  void **fields[2]; /* populations, by partition */
-  void **sent;      /* in place: what was sent into cut links, by partition */
+  int field_count;    /* two for the two-grid pattern */
+  void **fields[2];   /* populations, by partition */
+  void **sent;        /* in place: what was sent into cut links, by partition */
   lmi_block_launch *launches;
   size_t launch_count;
   lmk_block_step *steps; /* period x launches */

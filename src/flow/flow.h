@@ -69,13 +69,13 @@ struct lmi_flow {
   size_t element_bytes; /* of a population in canonical order; stored ones may be smaller */
   size_t stored_bytes;  /* of a stored one */
   int64_t fault_planes;
-  int step_stride; /* run() takes multiples of it; 0 stands for 1 */
+  int step_stride;               /* run() takes multiples of it; 0 stands for 1 */
   struct lmi_boundary *boundary; /* cells that meet more than plain links (boundary_cells.h); NULL: none */
 };
 
 /* X(enumerator, name): lmi_<name>_flow_ops is the row. */
-#define LMI_FLOWS(X)          \
-  X(LAMINA_GRID_DENSE, dense) \
+#define LMI_FLOWS(X)           \
+  X(LAMINA_GRID_DENSE, dense)  \
   X(LAMINA_GRID_SPARSE, block) \
   X(LAMINA_GRID_LEVELS, level)
 

@@ -254,8 +254,8 @@ static lamina_status draw_contours(lamina_context *ctx, lmi_canvas *canvas, cons
 
 /* ---- lines between regions ---- */
 
-static lamina_status draw_regions(lamina_context *ctx, lmi_canvas *canvas, const picture *p,
-                                  const lmi_image_data *data, const lmi_image_options *options)
+static lamina_status draw_regions(lamina_context *ctx, lmi_canvas *canvas, const picture *p, const lmi_image_data *data,
+                                  const lmi_image_options *options)
 {
   const uint8_t *regions = options->regions;
   const lamina_index w = data->width;

@@ -21,9 +21,9 @@ typedef struct lmi_image_options {
   lmi_colour_map map;
   bool has_range; /* low and high are given, low < high; otherwise from the finite values */
   double low, high;
-  int pixels;            /* aim for the longer side of the picture proper, 64 to 8192; default 720 */
-  const double *contour; /* lines of equal value of this scalar, same shape; NULL: none */
-  int contour_count;     /* lines a sign (1 to 64), spaced finer towards 0; default 12 */
+  int pixels;             /* aim for the longer side of the picture proper, 64 to 8192; default 720 */
+  const double *contour;  /* lines of equal value of this scalar, same shape; NULL: none */
+  int contour_count;      /* lines a sign (1 to 64), spaced finer towards 0; default 12 */
   const uint8_t *regions; /* lines between cells of different numbers, same shape; NULL: none */
 } lmi_image_options;
 

@@ -69,7 +69,7 @@ typedef struct lmi_simulation {
   lamina_solver_info info;
   lamina_run_result *result;
   size_t reference_capacity, file_capacity;
-  lmi_output_state *outputs; /* one for each of flow->outputs */
+  lmi_output_state *outputs;  /* one for each of flow->outputs */
   lmi_output_state *measures; /* one for each of flow->forces, then of flow->probes */
   lmi_statistics *statistics; /* NULL: none are taken */
   lmi_due checkpoint_due;

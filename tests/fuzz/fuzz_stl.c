@@ -14,7 +14,7 @@ static void voxelize(lamina_context *ctx, const lmi_stl *stl)
     return;
   const double scale = 20.0 / widest;
   const lamina_pose placement = {.scale = scale,
-                                      .at = {2 - scale * stl->low.x, 2 - scale * stl->low.y, 2 - scale * stl->low.z}};
+                                 .at = {2 - scale * stl->low.x, 2 - scale * stl->low.y, 2 - scale * stl->low.z}};
   const lmi_voxel_grid grid = {.cells = {24, 24, 24}};
   lamina_geometry *geometry = NULL;
   lmi_voxels voxels = {0};

@@ -44,12 +44,9 @@ static bool is_there(const char *path)
 /* mpirun as root, between two processes of one machine, on however few processors. */
 static void prepare_mpi(const char *program)
 {
-  static const char *const variables[][2] = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                             {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                             {"OMPI_MCA_btl", "self,vader"},
-                                             {"OMPI_MCA_plm", "isolated"},
-                                             {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                             {"OMPI_MCA_mpi_yield_when_idle", "1"}};
+  static const char *const variables[][2] = {
+    {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},    {"OMPI_MCA_btl", "self,vader"},
+    {"OMPI_MCA_plm", "isolated"},    {"OMPI_MCA_rmaps_base_oversubscribe", "1"}, {"OMPI_MCA_mpi_yield_when_idle", "1"}};
   if (!is_there("/usr/bin/mpirun"))
     LMI_SKIP("mpirun is not installed");
   if (!is_there(program))

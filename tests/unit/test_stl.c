@@ -139,8 +139,7 @@ static void a_cube_of_two_cells_has_eight(void **state)
   lamina_context *ctx = make_context();
   lamina_body_info info;
   for (int cells = 1; cells <= 2; cells++) {
-    const lamina_pose placement = {.scale = cells / 300.0,
-                                        .at = {0.5 * cells + 4, 0.5 * cells + 4, 0.5 * cells + 4}};
+    const lamina_pose placement = {.scale = cells / 300.0, .at = {0.5 * cells + 4, 0.5 * cells + 4, 0.5 * cells + 4}};
     assert_int_equal(count_cells(ctx, DATA("k1_11_300mm.stl"), &placement, false, &info), cells * cells * cells);
   }
   lamina_context_destroy(ctx);

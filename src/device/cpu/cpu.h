@@ -26,8 +26,8 @@ struct lmi_kernel {
   lmi_host_function *run;
   lmk_update_rows_function *update_rows; /* of the step kernel */
   size_t element_bytes;
-  lmk_update_level_function *update_level; /* of kernels of levels */
-  int level_part;                          /* LMK_LEVEL_STEP, ... */
+  lmk_update_level_function *update_level;   /* of kernels of levels */
+  int level_part;                            /* LMK_LEVEL_STEP, ... */
   lmk_update_blocks_function *update_blocks; /* of the step kernel over blocks, */
   lmk_update_run_function *update_run;       /* and how it collides */
 };
