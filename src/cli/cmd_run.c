@@ -108,6 +108,10 @@ static void print_mean(const char *name, const lamina_run_mean *mean)
 
 static void print_force(const lamina_run_force *f)
 {
+  if (f->samples == 0) {
+    printf("  force on %s: no sample to take means of\n", f->body);
+    return;
+  }
   printf("  force on %s (area %.6g m2, speed %.6g m/s, %zu samples):", f->body, f->area, f->speed, f->samples);
   print_mean("drag coefficient", &f->drag);
   print_mean("lift", &f->lift);

@@ -177,6 +177,21 @@ static lamina_status check_levels(lamina_case *flow)
   return LAMINA_OK;
 }
 
+/* The dense grid and that of levels have walls and periodic faces, and no bodies. */
+static lamina_status check_holds(lamina_case *flow)
+{
+  const lamina_solver_options *solver = &flow->solver;
+  const char *name = lamina_grid_kind_name(solver->grid);
+  if (solver->grid == LAMINA_GRID_SPARSE)
+    return LAMINA_OK;
+  if (solver->geometry != NULL)
+    return FAIL_AT(flow, flow->grid.kind.where, "grid", "bodies do not go with %s; choose sparse", name);
+  for (int face = 0; face < LAMINA_FACE_COUNT; face++)
+    if (solver->faces[face].kind != LAMINA_FACE_WALL && solver->faces[face].kind != LAMINA_FACE_PERIODIC)
+      return FAIL_AT(flow, flow->grid.kind.where, "grid", "open faces do not go with %s; choose sparse", name);
+  return LAMINA_OK;
+}
+
 lamina_status lmi_case_check_grid(lamina_case *flow)
 {
   const lmi_case_grid *grid = &flow->grid;
@@ -184,6 +199,7 @@ lamina_status lmi_case_check_grid(lamina_case *flow)
   if (grid->kind.where == NULL)
     return LAMINA_OK;
   solver->grid = (lamina_grid_kind)grid->kind.value;
+  LMI_TRY(check_holds(flow));
   const struct {
     const lmi_tree_node *where;
     const char *name;

@@ -242,6 +242,17 @@ static double depth_of(const lamina_case *flow, int body)
   return (double)(!isfinite(info.low.x) ? n.x : !isfinite(info.low.y) ? n.y : n.z);
 }
 
+/* In two dimensions only a section of the body is in the box, whatever its depth: its width across the drag. Not finite
+ * where the body has no end. */
+static double width_of(const lamina_case *flow, int body, int axis)
+{
+  lamina_body_info info;
+  if (flow->dimension != 2 || axis > 1 || !lamina_geometry_get_body(flow->geometry, body, &info) ||
+      !isfinite(info.low.z))
+    return (double)INFINITY;
+  return axis == 0 ? info.high.y - info.low.y : info.high.x - info.low.x;
+}
+
 /* The body's shadow along the axis nearest to the drag. */
 static lamina_status choose_area(const lamina_case *flow, lmi_case_force *force)
 {
@@ -253,7 +264,9 @@ static lamina_status choose_area(const lamina_case *flow, lmi_case_force *force)
   force->reference_area = force->area.value;
   if (force->area.where != NULL)
     return LAMINA_OK;
-  LMI_TRY(lamina_geometry_shadow(flow->geometry, force->number, axis, depth_of(flow, force->number), &area));
+  area = width_of(flow, force->number, axis);
+  if (!isfinite(area))
+    LMI_TRY(lamina_geometry_shadow(flow->geometry, force->number, axis, depth_of(flow, force->number), &area));
   force->reference_area = flow->dimension == 2 ? area * h : area * h * h;
   return LAMINA_OK;
 }
@@ -271,6 +284,17 @@ static lamina_status check_force(lmi_case_reader *reader, lamina_case *flow, lmi
   if (!(force->reference_area > 0))
     return lmi_case_fail(reader, force->where, "the body has no shadow; give `area:` in m2");
   flow->solver.loads = true;
+  return LAMINA_OK;
+}
+
+/* Two probes of one name would share a file. */
+static lamina_status check_probe_name(lmi_case_reader *reader, const lamina_case *flow, size_t number)
+{
+  const lmi_case_probe *probe = &flow->probes[number];
+  for (size_t i = 0; probe->name.value != NULL && i < number; i++)
+    if (flow->probes[i].name.value != NULL && strcmp(flow->probes[i].name.value, probe->name.value) == 0)
+      return lmi_case_fail(reader, probe->name.where, "'%.60s' is the name of probe %zu already; give another one",
+                           probe->name.value, i + 1);
   return LAMINA_OK;
 }
 
@@ -299,6 +323,7 @@ lamina_status lmi_case_check_measures(lamina_case *flow)
   }
   for (size_t i = 0; i < flow->probe_count; i++) {
     snprintf(reader.path, sizeof reader.path, "probes.%zu", i);
+    LMI_TRY(check_probe_name(&reader, flow, i));
     LMI_TRY(check_probe(&reader, flow, &flow->probes[i]));
   }
   return LAMINA_OK;

@@ -109,6 +109,34 @@ static void a_resumed_run_measures_the_same(void **state)
   lamina_context_destroy(ctx);
 }
 
+/* In two dimensions the depth of a body does not matter: per metre of depth the area is its width across the drag. */
+static void a_section_has_its_width(void **state)
+{
+  (void)state;
+  static const char *const BODIES[] = {
+    "bodies=[{cylinder: {centre: [0.5, 0.5], radius: 0.125}, name: rod}]",
+    "bodies=[{cylinder: {from: [0.5, 0.375], to: [0.5, 0.625], radius: 0.1}, name: rod}]",
+    "bodies=[{sphere: {centre: [0.5, 0.5], radius: 0.125}, name: rod}]",
+    "bodies=[{box: {from: [0.375, 0.375], to: [0.5, 0.625]}, name: rod}]",
+  };
+  lamina_context *ctx = make_context();
+  write_text("measures.yaml", CASE);
+  for (size_t i = 0; i < LMI_COUNT(BODIES); i++) {
+    const char *overrides[] = {BODIES[i], "run.steps=20"};
+    lamina_case *flow = NULL;
+    lamina_run_result *result = NULL;
+    assert_int_equal(lamina_case_load(ctx, "measures.yaml", overrides, LMI_COUNT(overrides), &flow), LAMINA_OK);
+    lamina_run_options options = lamina_run_options_default();
+    options.folder = "section";
+    assert_int_equal(lamina_case_run(ctx, flow, &options, &result), LAMINA_OK);
+    if (fabs(result->forces[0].area - 0.25) > 1e-6)
+      fail_msg("%s: area %g", BODIES[i], result->forces[0].area);
+    lamina_run_result_destroy(result);
+    lamina_case_destroy(flow);
+  }
+  lamina_context_destroy(ctx);
+}
+
 static void an_expectation_decides_the_exit(void **state)
 {
   (void)state;
@@ -141,7 +169,8 @@ static const bad_case BAD[] = {
   {"boundaries.x+={outflow: {presure: 1}}", "did you mean 'pressure'"},
   {"boundaries.x+={pressure: 1e9 Pa}", "must stay within 1 +- 0.2"},
   {"boundaries.x+=periodic", "x+ is periodic, x- is not"},
-  {"grid=dense", "dense"},
+  {"grid=dense", "bodies do not go with dense; choose sparse"},
+  {"grid={kind: levels, levels: 2, refine: [{distance_to_walls: 0.1}]}", "bodies do not go with levels"},
   {"forces.body=wing", "'wing' is no body's name"},
   {"forces.expect={drag: [2, 1]}", "[low, high]"},
   {"forces.expect={drags: [1, 2]}", "unknown key 'drags'"},
@@ -150,6 +179,7 @@ static const bad_case BAD[] = {
   {"bodies=null", "there are no bodies"},
   {"probes.0.at=[9, 0.5]", "outside the domain [0, 2] m"},
   {"probes.0.name=a/b", "becomes a file's name"},
+  {"probes=[{at: [1, 0.5], name: a}, {at: [1, 0.4], name: a}]", "'a' is the name of probe 1 already"},
   {"statistics.every=null", "the time between two samples"},
 };
 
@@ -216,5 +246,6 @@ static void tables_are_read_and_refused(void **state)
   lamina_context_destroy(ctx);
 }
 
-LMI_TEST_MAIN(cmocka_unit_test(a_resumed_run_measures_the_same), cmocka_unit_test(an_expectation_decides_the_exit),
-              cmocka_unit_test(what_is_wrong_is_named), cmocka_unit_test(tables_are_read_and_refused))
+LMI_TEST_MAIN(cmocka_unit_test(a_resumed_run_measures_the_same), cmocka_unit_test(a_section_has_its_width),
+              cmocka_unit_test(an_expectation_decides_the_exit), cmocka_unit_test(what_is_wrong_is_named),
+              cmocka_unit_test(tables_are_read_and_refused))
