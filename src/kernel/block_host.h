@@ -419,12 +419,15 @@ static __attribute__((noinline)) void LMK_NAME(scatter_far)(LMK_NAME(block_work)
   LMK_NAME(scatter_shifted)(work, false);
 }
 
-/* The next block lies behind this one. */
+/* The next block lies behind this one. What is worked on where it lies is fetched by the row itself, a line each two
+ * vectors (rows.prefetch_cells): all lines at once would fill the buffers for misses and hold the loads up. */
 LMK_INLINE void LMK_NAME(fetch_next)(const LMK_NAME(block_work) * work)
 {
-  const char *next = (const char *)(work->near[LMK_BLOCK_SELF].base + LMK_NAME(BLOCK));
-  for (int line = 0; line < (int)(LMK_NAME(BLOCK) * sizeof(LMK_REAL)); line += 64)
-    __builtin_prefetch(next + line, 1, 3);
+  const LMK_REAL *next = work->near[LMK_BLOCK_SELF].base + LMK_NAME(BLOCK);
+  for (int q = 0; q < LMK_Q; q++)
+    if (work->rows.read[q] == (const char *)work->lanes[q])
+      for (int cell = 0; cell < LMK_BLOCK_CELLS; cell += (int)(64 / sizeof(LMK_REAL)))
+        __builtin_prefetch(next + work->plan.slot_in[q] * LMK_BLOCK_CELLS + cell, 1, 3);
 }
 
 LMK_INLINE bool LMK_NAME(update_one_block)(LMK_NAME(block_work) * work, lmk_update_run_function *run, int32_t block)
@@ -487,7 +490,7 @@ int64_t LMK_NAME(update_blocks)(const lmk_block_step *step, lmk_update_run_funct
   work.step = step;
   work.rows.cells = LMK_BLOCK_CELLS;
   work.rows.stride = 1;
-  work.rows.prefetch_cells = 0;
+  work.rows.prefetch_cells = LMK_NAME(BLOCK);
   lmk_block_make_plan(step->grid.streaming, step->parity, LMK_Q, &work.plan);
   for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
     work.near[n].rank = LMK_BLOCK_CELLS;
