@@ -28,12 +28,14 @@ lamina_status lmi_ranks_broadcast(lamina_context *ctx, int root, void *data, siz
   return LAMINA_OK;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): with more ranks the values change
 lamina_status lmi_ranks_least(lamina_context *ctx, int64_t *values, size_t count)
 {
   (void)ctx, (void)values, (void)count;
   return LAMINA_OK;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): with more ranks the values change
 lamina_status lmi_ranks_sum(lamina_context *ctx, int64_t *values, size_t count)
 {
   (void)ctx, (void)values, (void)count;

@@ -148,7 +148,7 @@ static lamina_status make_tables(lmi_level_flow *flow)
   LMI_TRY(lmi_alloc_array(ctx, (size_t)flow->links.weight_count + 1, bytes, &flow->weights));
   for (int32_t i = 0; i < flow->links.weight_count; i++)
     store_scalar(&flow->base, flow->weights, i, flow->links.weights[i]);
-  return lmi_alloc_array(ctx, (size_t)(64 * flow->base.lattice->velocities), bytes, &flow->walls);
+  return lmi_alloc_array(ctx, 64 * (size_t)flow->base.lattice->velocities, bytes, &flow->walls);
 }
 
 static lamina_status make_flow(lmi_level_flow *flow, const lamina_solver_options *options)

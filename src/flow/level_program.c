@@ -167,7 +167,7 @@ lamina_status lmi_level_program(lamina_context *ctx, lmi_level_flow *flow)
   plan p = {.ctx = ctx, .flow = flow};
   lmi_schedule fresh = {.program.version = flow->schedule.program.version + 1};
   size_t ends[PERIOD];
-  const size_t most = (size_t)(LMI_MAX_LEVELS * LMI_BLOCK_CLASSES * flow->blocks[0].partitions);
+  const size_t most = (size_t)LMI_MAX_LEVELS * LMI_BLOCK_CLASSES * (size_t)flow->blocks[0].partitions;
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, most, &p.pending), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, PERIOD, &fresh.steps), cleanup);
   for (p.parity = 0; p.parity < PERIOD; p.parity++) {

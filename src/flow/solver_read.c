@@ -141,7 +141,8 @@ static lamina_status load_planes(const lamina_solver *solver, lamina_index first
   const lmi_flow *flow = solver->flow;
   if (data->moments != NULL)
     LMI_TRY(flow->ops->planes(flow, LMI_PLANES_MOMENTS, first, count, data->moments));
-  return data->marks != NULL ? flow->ops->marks(flow, first, count, data->marks) : LAMINA_OK;
+  return data->marks != NULL && flow->ops->marks != NULL ? flow->ops->marks(flow, first, count, data->marks)
+                                                         : LAMINA_OK;
 }
 
 static void read_planes(const lamina_solver *solver, const plane_box *box, const plane_data *data, lamina_index done,

@@ -186,6 +186,23 @@ static lamina_status make_links(lamina_context *ctx, const table_maker *maker)
 
 /* ---- items of special cells ---- */
 
+/* An index a cell, or of each block's first item. Returns how many items there are. */
+static int64_t number_items(const lmi_block_part *part, bool counts)
+{
+  int64_t count = 0;
+  for (int32_t b = 0; b < part->blocks; b++) {
+    if (counts)
+      part->items[b] = (int32_t)count;
+    for (int bit = 0; bit < LMK_BLOCK_CELLS; bit++) {
+      const bool is_special = part->special[b] >> bit & 1;
+      if (!counts)
+        part->items[b * LMK_BLOCK_CELLS + bit] = is_special ? (int32_t)count : -1;
+      count += is_special;
+    }
+  }
+  return count;
+}
+
 /* NAIVE: data for every cell. MEMORY: for every cell of special blocks, which stand side by side in each section.
  * BITMASK: for special cells, found by an index a cell. POPCOUNT: the same, counted from the block's first. */
 static lamina_status make_items(lamina_context *ctx, const lmi_blocks *blocks, lmi_block_part *part)
@@ -207,16 +224,7 @@ static lamina_status make_items(lamina_context *ctx, const lmi_blocks *blocks, l
   case LAMINA_GROUPING_POPCOUNT: {
     const bool counts = blocks->request.grouping == LAMINA_GROUPING_POPCOUNT;
     LMI_TRY(LMI_ALLOC(ctx, (size_t)part->blocks * (counts ? 1 : LMK_BLOCK_CELLS), &part->items));
-    for (int32_t b = 0; b < part->blocks; b++) {
-      if (counts)
-        part->items[b] = (int32_t)count;
-      for (int bit = 0; bit < LMK_BLOCK_CELLS; bit++) {
-        const bool is_special = part->special[b] >> bit & 1;
-        if (!counts)
-          part->items[b * LMK_BLOCK_CELLS + bit] = is_special ? (int32_t)count : -1;
-        count += is_special;
-      }
-    }
+    count = number_items(part, counts);
     break;
   }
   }

@@ -52,7 +52,7 @@ static lamina_status take_force(const lmi_simulation *sim, const lmi_case_force 
     values[k] = (f[0] * d[0] + f[1] * d[1] + f[2] * d[2]) / (pressure * force->reference_area);
   }
   size_t at = 2;
-  for (int a = 0; a < flow->dimension; a++)
+  for (int a = 0; a < flow->dimension && a < 3; a++)
     values[at++] = f[a];
   if (flow->dimension == 3) {
     values[at++] = load.torque.x * unit * h;
