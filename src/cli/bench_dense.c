@@ -163,15 +163,12 @@ static lamina_status run_rows(lmi_call *call, lamina_dense_bench *bench, json_t 
 /* The processor, or the device that the rows ran on. */
 static void name_machine(lmi_call *call, const lamina_solver_options *solver, char *name, size_t size)
 {
-  lamina_host host;
   lamina_accelerator device;
   const int ordinal = solver->device_count > 0 ? solver->devices[0] : 0;
   if (solver->backend == LAMINA_BACKEND_CUDA && lamina_accelerator_read(call->ctx, ordinal, &device) == LAMINA_OK)
     snprintf(name, size, "%s", device.name);
-  else if (lamina_host_read(call->ctx, NULL, &host) == LAMINA_OK && host.processor[0] != '\0')
-    snprintf(name, size, "%s", host.processor);
   else
-    snprintf(name, size, "unknown");
+    lmi_name_processor(call, name, size);
   lamina_error_clear(call->ctx);
 }
 
@@ -191,13 +188,7 @@ static lamina_status bench_dense_run(lmi_call *call)
   char machine[96];
   name_machine(call, &bench.solver, machine, sizeof machine);
   json_t *rows = json_array();
-  const lamina_status status = run_rows(call, &bench, rows);
-  if (status != LAMINA_OK) {
-    json_decref(rows);
-    return status;
-  }
-  return lmi_print_json(call,
-                        json_pack("{s:s, s:s, s:o}", "version", lamina_version(), "machine", machine, "rows", rows));
+  return lmi_print_rows(call, run_rows(call, &bench, rows), machine, rows);
 }
 
 const lmi_command lmi_bench_dense = {

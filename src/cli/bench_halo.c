@@ -359,9 +359,8 @@ static lamina_status bench_halo_run(lmi_call *call)
     print_transport(&report.transport, lamina_context_thread_count(call->ctx), lamina_rank_count(call->ctx), on_device);
     return run_rows(&report);
   }
-  lamina_host host;
-  const bool known = lamina_host_read(call->ctx, NULL, &host) == LAMINA_OK && host.processor[0] != '\0';
-  lamina_error_clear(call->ctx);
+  char machine[96];
+  lmi_name_processor(call, machine, sizeof machine);
   report.rows = json_array();
   report.ratios = json_array();
   report.crossovers = json_array();
@@ -373,7 +372,7 @@ static lamina_status bench_halo_run(lmi_call *call)
     return status;
   }
   return lmi_print_json(call, json_pack("{s:s, s:s, s:s, s:[o], s:o, s:o, s:o}", "version", lamina_version(), "machine",
-                                        known ? host.processor : "unknown", "mpi", lamina_ranks_library(), "transports",
+                                        machine, "mpi", lamina_ranks_library(), "transports",
                                         transport_json(&report.transport), "rows", report.rows, "ratios", report.ratios,
                                         "crossovers", report.crossovers));
 }

@@ -181,17 +181,10 @@ static lamina_status bench_levels_run(lmi_call *call)
            (long long)values->cells, lamina_context_thread_count(call->ctx));
     return run_rows(call, NULL);
   }
-  lamina_host host;
-  const bool known = lamina_host_read(call->ctx, NULL, &host) == LAMINA_OK && host.processor[0] != '\0';
-  lamina_error_clear(call->ctx);
+  char machine[96];
+  lmi_name_processor(call, machine, sizeof machine);
   json_t *rows = json_array();
-  const lamina_status status = run_rows(call, rows);
-  if (status != LAMINA_OK) {
-    json_decref(rows);
-    return status;
-  }
-  return lmi_print_json(call, json_pack("{s:s, s:s, s:o}", "version", lamina_version(), "machine",
-                                        known ? host.processor : "unknown", "rows", rows));
+  return lmi_print_rows(call, run_rows(call, rows), machine, rows);
 }
 
 const lmi_command lmi_bench_levels = {

@@ -130,17 +130,10 @@ static lamina_status bench_registers_run(lmi_call *call)
            "blocks", "special", "MLUPS", "min to max", "ratio", "model MiB", "MiB");
     return run_rows(call, NULL);
   }
-  lamina_host host;
-  const bool is_known = lamina_host_read(call->ctx, NULL, &host) == LAMINA_OK && host.processor[0] != '\0';
-  lamina_error_clear(call->ctx);
+  char machine[96];
+  lmi_name_processor(call, machine, sizeof machine);
   json_t *rows = json_array();
-  const lamina_status status = run_rows(call, rows);
-  if (status != LAMINA_OK) {
-    json_decref(rows);
-    return status;
-  }
-  return lmi_print_json(call, json_pack("{s:s, s:s, s:o}", "version", lamina_version(), "machine",
-                                        is_known ? host.processor : "unknown", "rows", rows));
+  return lmi_print_rows(call, run_rows(call, rows), machine, rows);
 }
 
 const lmi_command lmi_bench_registers = {

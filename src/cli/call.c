@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "launch_ranks.h"
+#include <lamina/host.h>
+#include <lamina/lamina.h>
 
 enum { MAX_COMMANDS = 64 };
 
@@ -41,6 +43,24 @@ lamina_status lmi_print_json(lmi_call *call, json_t *object)
   json_decref(object);
   LMI_REQUIRE(call->ctx, is_printed || ferror(stdout), LAMINA_ERROR_SYSTEM, "the result cannot be written as JSON");
   return LAMINA_OK;
+}
+
+void lmi_name_processor(lmi_call *call, char *name, size_t size)
+{
+  lamina_host host;
+  const bool is_known = lamina_host_read(call->ctx, NULL, &host) == LAMINA_OK && host.processor[0] != '\0';
+  snprintf(name, size, "%s", is_known ? host.processor : "unknown");
+  lamina_error_clear(call->ctx);
+}
+
+lamina_status lmi_print_rows(lmi_call *call, lamina_status status, const char *machine, json_t *rows)
+{
+  if (status != LAMINA_OK) {
+    json_decref(rows);
+    return status;
+  }
+  return lmi_print_json(call,
+                        json_pack("{s:s, s:s, s:o}", "version", lamina_version(), "machine", machine, "rows", rows));
 }
 
 json_t *lmi_json_number(double value)

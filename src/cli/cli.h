@@ -161,6 +161,12 @@ LAMINA_NODISCARD lamina_status lmi_call_open(lmi_call *call, int threads);
  * disk is told by main(), as for every output. */
 LAMINA_NODISCARD lamina_status lmi_print_json(lmi_call *call, json_t *object);
 
+/* The processor's name, or "unknown". */
+void lmi_name_processor(lmi_call *call, char *name, size_t size);
+
+/* {version, machine, rows} on stdout, when `status` of the rows is OK; releases `rows` in any case. */
+LAMINA_NODISCARD lamina_status lmi_print_rows(lmi_call *call, lamina_status status, const char *machine, json_t *rows);
+
 /* `value` as a JSON real, or null when it is not finite: what was not measured is never 0. */
 json_t *lmi_json_number(double value);
 

@@ -585,13 +585,7 @@ static void info(const lmi_flow *base, lamina_solver_info *info)
     info->table_bytes += lmi_boundary_bytes(base->boundary);
   info->cells = flow->blocks.cells;
   info->blocks = flow->blocks.blocks;
-  int faces = 0;
-  for (int p = 0; p < flow->blocks.layers.count; p++)
-    faces += flow->blocks.layers.slabs[p].upper >= 0;
-  if (faces == 0)
-    return;
-  info->alpha = (int)(flow->schedule.traffic.messages / faces + 0.5);
-  info->beta_values = (lamina_index)(flow->schedule.traffic.values / faces + 0.5);
+  lmi_flow_count_messages(&flow->blocks.layers, &flow->schedule, info);
 }
 
 const lmi_flow_ops lmi_block_flow_ops = {

@@ -336,14 +336,7 @@ static void info(const lmi_flow *base, lamina_solver_info *info)
   for (int i = 0; i < flow->field_count; i++)
     info->bytes += lmi_field_bytes(&flow->fields[i]);
   info->cells = base->nx * base->ny * base->nz;
-  int faces = 0;
-  for (int p = 0; p < flow->partition.count; p++)
-    faces += flow->partition.slabs[p].upper >= 0;
-  if (faces == 0)
-    return;
-  /* A face carries what two neighbours send each other: as much as a slab in the middle sends on its two sides. */
-  info->alpha = (int)(flow->schedule.traffic.messages / faces + 0.5);
-  info->beta_values = (lamina_index)(flow->schedule.traffic.values / faces + 0.5);
+  lmi_flow_count_messages(&flow->partition, &flow->schedule, info);
 }
 
 const lmi_flow_ops lmi_dense_flow_ops = {

@@ -104,6 +104,18 @@ lmi_halo_access lmi_streaming_halo(const lmi_lattice *lattice, int rule, int par
   return access;
 }
 
+void lmi_flow_count_messages(const lmi_partition *partition, const lmi_schedule *schedule, lamina_solver_info *info)
+{
+  int faces = 0;
+  for (int p = 0; p < partition->count; p++)
+    faces += partition->slabs[p].upper >= 0;
+  if (faces == 0)
+    return;
+  /* A face carries what two neighbours send each other: as much as a slab in the middle sends on its two sides. */
+  info->alpha = (int)(schedule->traffic.messages / faces + 0.5);
+  info->beta_values = (lamina_index)(schedule->traffic.values / faces + 0.5);
+}
+
 lmi_device_options lmi_flow_device_options(lamina_context *ctx, const lamina_solver_options *options)
 {
   return (lmi_device_options){

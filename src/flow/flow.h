@@ -114,6 +114,10 @@ lmi_halo_access lmi_streaming_halo(const lmi_lattice *lattice, int rule, int par
 double lmi_initial_population(const lmi_lattice *lattice, const lamina_solver_options *options, int q,
                               const lamina_cell_state *state);
 
+/* Messages and values a face between partitions carries in one step, into *info; nothing where there is no such face.
+ */
+void lmi_flow_count_messages(const lmi_partition *partition, const lmi_schedule *schedule, lamina_solver_info *info);
+
 lmi_device_options lmi_flow_device_options(lamina_context *ctx, const lamina_solver_options *options);
 
 /* ---- options, checked for every grid (solver_options.c) ---- */

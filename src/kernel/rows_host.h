@@ -2,7 +2,7 @@
 /* The host's traversal: rows of cells. One text for every streaming pattern and layout, because these differ only in
  * where a row reads and writes each population (docs/dev/kernels.md).
  *
- * Traffic: 2 Q sizeof(LMK_REAL) bytes a cell in place (read and written once); two grids add the write-allocate.
+ * Traffic: 2 Q sizeof(LMK_SCALAR) bytes a cell in place (read and written once); two grids add the write-allocate.
  *
  * A long row goes through as one pipeline of vectors: each is finished while the moments of the next are found. Its
  * first and last vector are the same text with a lane put in, or taken out, where a population enters or leaves through

@@ -190,19 +190,6 @@ lamina_status lmi_probe_run(lamina_context *ctx, const lmi_probe_site *site, con
   return LAMINA_OK;
 }
 
-static int by_size(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-lamina_spread lmi_spread_of(double *values, size_t count)
-{
-  qsort(values, count, sizeof *values, by_size);
-  return (lamina_spread){
-    .median = 0.5 * (values[(count - 1) / 2] + values[count / 2]), .low = values[0], .high = values[count - 1]};
-}
-
 lamina_spread lmi_spread_rate(double amount, lamina_spread seconds)
 {
   return (lamina_spread){.median = amount / seconds.median, .low = amount / seconds.high, .high = amount / seconds.low};

@@ -7,6 +7,7 @@
 #include <hwloc.h>
 
 #include "base/base.h"
+#include "base/spread.h"
 #include "lamina/machine.h"
 
 enum { LMI_PROBE_MAX_REPETITIONS = 1000, LMI_PROBE_MAX_THREADS = 4096 };
@@ -57,9 +58,6 @@ typedef struct lmi_probe_plan {
  * and may be NULL. */
 LAMINA_NODISCARD lamina_status lmi_probe_run(lamina_context *ctx, const lmi_probe_site *site,
                                              const lmi_probe_plan *plan, lmi_probe_work *touch, lamina_spread *seconds);
-
-/* Median, least and greatest; sorts the values. */
-lamina_spread lmi_spread_of(double *values, size_t count);
 
 /* A rate from times: amount / seconds, with low and high exchanged. */
 lamina_spread lmi_spread_rate(double amount, lamina_spread seconds);

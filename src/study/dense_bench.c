@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "base/spread.h"
+#include "timing.h"
 #include <lamina/accelerator.h>
 #include <lamina/bench.h>
 
@@ -87,37 +88,13 @@ static double measure_ceiling(lamina_context *ctx, const lamina_solver_options *
   return NAN;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static lamina_spread spread_of(double *samples, int count)
-{
-  for (int i = 0; i < count; i++)
-    if (isnan(samples[i]))
-      return (lamina_spread){NAN, NAN, NAN};
-  qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
-  return (lamina_spread){samples[count / 2], samples[0], samples[count - 1]};
-}
-
-static lamina_status time_steps(lamina_solver *solver, lamina_index steps, double *seconds)
-{
-  const double start = lmi_clock_seconds();
-  LMI_TRY(lamina_solver_run(solver, steps));
-  *seconds = lmi_clock_seconds() - start;
-  return LAMINA_OK;
-}
-
 /* An even number of steps that lasts about as long as asked: in-place patterns alternate between two kinds. */
 static lamina_status choose_steps(lamina_solver *solver, double wanted_seconds, lamina_index *steps)
 {
   double seconds = 0.0;
-  LMI_TRY(time_steps(solver, 2, &seconds));
-  LMI_TRY(time_steps(solver, 2, &seconds));
-  const double periods = seconds > 0.0 ? wanted_seconds / seconds : 1.0;
-  *steps = 2 * (lamina_index)(periods < 1.0 ? 1.0 : periods > 1e6 ? 1e6 : periods);
+  LMI_TRY(lmi_time_steps(solver, 2, &seconds));
+  LMI_TRY(lmi_time_steps(solver, 2, &seconds));
+  *steps = 2 * lmi_times_within(wanted_seconds, seconds);
   return LAMINA_OK;
 }
 
@@ -129,14 +106,14 @@ static lamina_status measure(lamina_context *ctx, lamina_solver *solver, const l
   LMI_TRY(choose_steps(solver, bench->seconds, &row->steps));
   for (int i = 0; i < bench->repetitions; i++) {
     double seconds = 0.0;
-    LMI_TRY(time_steps(solver, row->steps, &seconds));
+    LMI_TRY(lmi_time_steps(solver, row->steps, &seconds));
     mlups[i] = 1e-6 * cell_count(options) * (double)row->steps / seconds;
     ceiling[i] = measure_ceiling(ctx, options, row);
     share[i] = mlups[i] / ceiling[i];
   }
-  row->mlups = spread_of(mlups, bench->repetitions);
-  row->ceiling_mlups = spread_of(ceiling, bench->repetitions);
-  row->share = spread_of(share, bench->repetitions);
+  row->mlups = lmi_spread_of(mlups, (size_t)bench->repetitions);
+  row->ceiling_mlups = lmi_spread_of(ceiling, (size_t)bench->repetitions);
+  row->share = lmi_spread_of(share, (size_t)bench->repetitions);
   return LAMINA_OK;
 }
 

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/ranks.h"
+#include "base/spread.h"
 #include "flow/solver_internal.h"
+#include "timing.h"
 #include "transport_fit.h"
 
 enum { MAX_REPETITIONS = 1000 };
@@ -100,26 +102,6 @@ cleanup:
   return status;
 }
 
-static lamina_status time_steps(lamina_solver *solver, lamina_index steps, double *seconds)
-{
-  const double start = lmi_clock_seconds();
-  LMI_TRY(lamina_solver_run(solver, steps));
-  *seconds = lmi_clock_seconds() - start;
-  return lmi_ranks_broadcast(solver->ctx, 0, seconds, sizeof *seconds); /* one clock for all */
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static lamina_spread spread_of(double *samples, int count)
-{
-  qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
-  return (lamina_spread){samples[count / 2], samples[0], samples[count - 1]};
-}
-
 /* What two solvers of the same flow reached, and the ratios of the pairs. */
 typedef struct pair_times {
   lamina_spread mlups[2], ratio;
@@ -132,19 +114,19 @@ static lamina_status time_pair(lamina_solver *const solvers[2], int repetitions,
   const lamina_int3 n = lamina_solver_get_options(solvers[0])->cells;
   double mlups[2][MAX_REPETITIONS], ratios[MAX_REPETITIONS], seconds = 0.0;
   for (int i = 0; i < 2; i++)
-    LMI_TRY(time_steps(solvers[i], 4, &seconds));
-  LMI_TRY(time_steps(solvers[0], 4, &seconds));
-  t->steps = 2 * (lamina_index)fmin(fmax(2.0 * wanted_seconds / fmax(seconds, 1e-9), 1.0), 1e6);
+    LMI_TRY(lmi_time_steps(solvers[i], 4, &seconds));
+  LMI_TRY(lmi_time_steps(solvers[0], 4, &seconds));
+  t->steps = 2 * lmi_times_within(2.0 * wanted_seconds, seconds);
   for (int r = 0; r < repetitions; r++) {
     for (int i = 0; i < 2; i++) {
-      LMI_TRY(time_steps(solvers[i], t->steps, &seconds));
+      LMI_TRY(lmi_time_steps(solvers[i], t->steps, &seconds));
       mlups[i][r] = 1e-6 * (double)(n.x * n.y * n.z) * (double)t->steps / seconds;
     }
     ratios[r] = mlups[0][r] / mlups[1][r];
   }
-  t->ratio = spread_of(ratios, repetitions);
+  t->ratio = lmi_spread_of(ratios, (size_t)repetitions);
   for (int i = 0; i < 2; i++)
-    t->mlups[i] = spread_of(mlups[i], repetitions);
+    t->mlups[i] = lmi_spread_of(mlups[i], (size_t)repetitions);
   return LAMINA_OK;
 }
 

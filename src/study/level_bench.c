@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "base/spread.h"
+#include "timing.h"
 #include <lamina/bench.h>
 
 enum { MAX_REPETITIONS = 1000, SCHEMES = 3 };
@@ -69,23 +70,14 @@ static lamina_status make_solvers(level_run *run)
   return LAMINA_OK;
 }
 
-static lamina_status time_steps(lamina_solver *solver, lamina_index steps, double *seconds)
-{
-  const double start = lmi_clock_seconds();
-  LMI_TRY(lamina_solver_run(solver, steps));
-  *seconds = lmi_clock_seconds() - start;
-  return LAMINA_OK;
-}
-
 /* Whole pairs of steps of the coarsest level that last about as long as asked. */
 static lamina_status choose_steps(level_run *run, int step_stride)
 {
   double seconds = 0.0;
   for (int scheme = 0; scheme < SCHEMES; scheme++)
-    LMI_TRY(time_steps(run->solvers[scheme], 2 * step_stride, &seconds));
-  LMI_TRY(time_steps(run->solvers[LAMINA_LEVELS_PACKETS], 2 * step_stride, &seconds));
-  const double periods = seconds > 0.0 ? run->bench->seconds / seconds : 1.0;
-  run->steps = 2 * step_stride * (lamina_index)(periods < 1.0 ? 1.0 : periods > 1e6 ? 1e6 : periods);
+    LMI_TRY(lmi_time_steps(run->solvers[scheme], 2 * step_stride, &seconds));
+  LMI_TRY(lmi_time_steps(run->solvers[LAMINA_LEVELS_PACKETS], 2 * step_stride, &seconds));
+  run->steps = 2 * step_stride * lmi_times_within(run->bench->seconds, seconds);
   return LAMINA_OK;
 }
 
@@ -106,21 +98,6 @@ static double measure_ceiling(const level_run *run, lamina_index cells, lamina_l
   return NAN;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static lamina_spread spread_of(double *samples, int count)
-{
-  for (int i = 0; i < count; i++)
-    if (isnan(samples[i]))
-      return (lamina_spread){NAN, NAN, NAN};
-  qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
-  return (lamina_spread){samples[count / 2], samples[0], samples[count - 1]};
-}
-
 static lamina_status measure(level_run *run, lamina_index cells, lamina_level_row *row)
 {
   double mlups[SCHEMES][MAX_REPETITIONS], share[SCHEMES][MAX_REPETITIONS], gain[SCHEMES][MAX_REPETITIONS];
@@ -129,7 +106,7 @@ static lamina_status measure(level_run *run, lamina_index cells, lamina_level_ro
   for (int i = 0; i < repetitions; i++) {
     for (int scheme = 0; scheme < SCHEMES; scheme++) {
       double seconds = 0.0;
-      LMI_TRY(time_steps(run->solvers[scheme], run->steps, &seconds));
+      LMI_TRY(lmi_time_steps(run->solvers[scheme], run->steps, &seconds));
       mlups[scheme][i] = 1e-6 * run->updates_per_step * (double)run->steps / seconds;
     }
     ceiling[i] = measure_ceiling(run, cells, row);
@@ -139,11 +116,11 @@ static lamina_status measure(level_run *run, lamina_index cells, lamina_level_ro
     }
   }
   for (int scheme = 0; scheme < SCHEMES; scheme++) {
-    row->mlups[scheme] = spread_of(mlups[scheme], repetitions);
-    row->share[scheme] = spread_of(share[scheme], repetitions);
-    row->gain[scheme] = spread_of(gain[scheme], repetitions);
+    row->mlups[scheme] = lmi_spread_of(mlups[scheme], (size_t)repetitions);
+    row->share[scheme] = lmi_spread_of(share[scheme], (size_t)repetitions);
+    row->gain[scheme] = lmi_spread_of(gain[scheme], (size_t)repetitions);
   }
-  row->ceiling_mlups = spread_of(ceiling, repetitions);
+  row->ceiling_mlups = lmi_spread_of(ceiling, (size_t)repetitions);
   return LAMINA_OK;
 }
 

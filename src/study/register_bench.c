@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/spread.h"
 #include "flow/block_flow.h"
 #include "flow/solver_internal.h"
+#include "timing.h"
 #include <lamina/bench.h>
 
 enum { MAX_REPETITIONS = 1000, GROUPINGS = LAMINA_GROUPING_NAIVE + 1 };
@@ -65,26 +67,6 @@ static void describe(lamina_solver *const solvers[GROUPINGS], lamina_register_ro
   }
 }
 
-static lamina_status time_steps(lamina_solver *solver, lamina_index steps, double *seconds)
-{
-  const double start = lmi_clock_seconds();
-  LMI_TRY(lamina_solver_run(solver, steps));
-  *seconds = lmi_clock_seconds() - start;
-  return LAMINA_OK;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static lamina_spread spread_of(double *samples, int count)
-{
-  qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
-  return (lamina_spread){samples[count / 2], samples[0], samples[count - 1]};
-}
-
 static lamina_status measure(lamina_solver *const solvers[GROUPINGS], const lamina_register_bench *bench,
                              lamina_register_row *rows)
 {
@@ -92,12 +74,12 @@ static lamina_status measure(lamina_solver *const solvers[GROUPINGS], const lami
   lamina_solver_info info;
   lamina_solver_get_info(solvers[0], &info);
   for (int g = 0; g < GROUPINGS; g++)
-    LMI_TRY(time_steps(solvers[g], 2, &seconds));
-  LMI_TRY(time_steps(solvers[0], 2, &seconds));
-  const lamina_index steps = 2 * (lamina_index)fmin(fmax(bench->seconds / fmax(seconds, 1e-9), 1.0), 1e6);
+    LMI_TRY(lmi_time_steps(solvers[g], 2, &seconds));
+  LMI_TRY(lmi_time_steps(solvers[0], 2, &seconds));
+  const lamina_index steps = 2 * lmi_times_within(bench->seconds, seconds);
   for (int r = 0; r < bench->repetitions; r++) {
     for (int g = 0; g < GROUPINGS; g++) {
-      LMI_TRY(time_steps(solvers[g], steps, &seconds));
+      LMI_TRY(lmi_time_steps(solvers[g], steps, &seconds));
       mlups[g][r] = 1e-6 * (double)info.cells * (double)steps / seconds;
     }
     for (int g = 0; g < GROUPINGS; g++)
@@ -105,8 +87,8 @@ static lamina_status measure(lamina_solver *const solvers[GROUPINGS], const lami
   }
   for (int g = 0; g < GROUPINGS; g++) {
     rows[g].steps = steps;
-    rows[g].mlups = spread_of(mlups[g], bench->repetitions);
-    rows[g].to_memory = spread_of(ratio[g], bench->repetitions);
+    rows[g].mlups = lmi_spread_of(mlups[g], (size_t)bench->repetitions);
+    rows[g].to_memory = lmi_spread_of(ratio[g], (size_t)bench->repetitions);
   }
   return LAMINA_OK;
 }

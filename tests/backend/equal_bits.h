@@ -12,9 +12,10 @@ typedef struct variant {
   lamina_layout layout;
   lamina_streaming streaming;
   int partitions, threads;
+  lamina_grid_kind grid;
 } variant;
 
-static const variant judge = {LAMINA_LAYOUT_SOA, LAMINA_TWO_GRID, 1, 1};
+static const variant judge = {LAMINA_LAYOUT_SOA, LAMINA_TWO_GRID, 1, 1, LAMINA_GRID_DENSE};
 
 static inline unsigned char *run_variant(lamina_solver_options options, const variant *v, int steps, size_t *bytes)
 {
@@ -22,6 +23,7 @@ static inline unsigned char *run_variant(lamina_solver_options options, const va
   context_options.threads = v->threads;
   lamina_context *ctx = NULL;
   assert_int_equal(lamina_context_create(&context_options, &ctx), LAMINA_OK);
+  options.grid = v->grid;
   options.layout = v->layout;
   options.streaming = v->streaming;
   options.partitions = v->partitions;
@@ -55,7 +57,8 @@ static inline int compare_variants(const lamina_solver_options *options, int ste
         for (int t = 0; t < 4; t++) {
           if ((number++ + stride - first % stride) % stride != 0)
             continue;
-          const variant v = {(lamina_layout)layout, (lamina_streaming)streaming, partitions[p], threads[t]};
+          const variant v = {(lamina_layout)layout, (lamina_streaming)streaming, partitions[p], threads[t],
+                             LAMINA_GRID_DENSE};
           unsigned char *found = run_variant(*options, &v, steps, &bytes);
           if (memcmp(found, expected, bytes) != 0)
             fail_msg("%s %s %s force %d: %s %s with %d slabs and %d threads differs from the judge",

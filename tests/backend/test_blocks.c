@@ -3,44 +3,9 @@
  * partition and thread count; all of it on the checking backend, whose memory is poisoned. */
 #include <math.h>
 
-#include "support/test.h"
+#include "equal_bits.h"
 
-#include "flow_setup.h"
-
-typedef struct block_variant {
-  lamina_grid_kind grid;
-  lamina_streaming streaming;
-  int partitions, threads;
-} block_variant;
-
-static const block_variant judge = {LAMINA_GRID_DENSE, LAMINA_TWO_GRID, 1, 1};
-
-static unsigned char *run_variant(lamina_solver_options options, const block_variant *v, int steps, size_t *bytes)
-{
-  lamina_context_options context_options = lamina_context_options_default();
-  context_options.threads = v->threads;
-  lamina_context *ctx = NULL;
-  assert_int_equal(lamina_context_create(&context_options, &ctx), LAMINA_OK);
-  options.grid = v->grid;
-  options.streaming = v->streaming;
-  options.partitions = v->partitions;
-  options.no_overlap = v->threads == 2;
-  options.backend = LAMINA_BACKEND_CHECK;
-  int dimension = lamina_lattice_dimension(options.lattice);
-  lamina_solver *solver = NULL;
-  if (lamina_solver_create(ctx, &options, &solver) != LAMINA_OK ||
-      lamina_solver_initialise(solver, random_start, &dimension) != LAMINA_OK ||
-      lamina_solver_run(solver, steps) != LAMINA_OK)
-    fail_msg("%s %s %s, %d partitions: %s", lamina_lattice_name(options.lattice),
-             lamina_collision_name(options.collision), lamina_streaming_name(v->streaming), v->partitions,
-             lamina_error_message(ctx));
-  unsigned char *state = copy_state(solver, bytes);
-  lamina_solver_destroy(solver);
-  lamina_context_destroy(ctx);
-  return state;
-}
-
-static void compare(const lamina_solver_options *options, const block_variant *v, int steps)
+static void compare(const lamina_solver_options *options, const variant *v, int steps)
 {
   size_t bytes = 0;
   unsigned char *expected = run_variant(*options, &judge, steps, &bytes);
@@ -71,7 +36,7 @@ static lamina_solver_options draw(lamina_lattice lattice, int number)
   return options;
 }
 
-static void compare_lattice(lamina_lattice lattice)
+static void compare_boxes(lamina_lattice lattice)
 {
   static const int threads[] = {1, 2, 3, 8};
   int number = 0;
@@ -86,8 +51,8 @@ static void compare_lattice(lamina_lattice lattice)
           options.precision = (lamina_precision)precision;
           const lamina_index planes = lattice == LAMINA_D2Q9 ? options.cells.y : options.cells.z;
           const lamina_index layers = lattice == LAMINA_D2Q9 ? (planes + 7) / 8 : (planes + 3) / 4;
-          const block_variant v = {LAMINA_GRID_SPARSE, (lamina_streaming)streaming, 1 + number % (int)layers,
-                                   threads[number / 3 % 4]};
+          const variant v = {LAMINA_LAYOUT_PLANE, (lamina_streaming)streaming, 1 + number % (int)layers,
+                             threads[number / 3 % 4], LAMINA_GRID_SPARSE};
           compare(&options, &v, 5 + number % 2);
         }
   }
@@ -96,19 +61,19 @@ static void compare_lattice(lamina_lattice lattice)
 static void d2q9_gives_the_bits_of_dense(void **state)
 {
   (void)state;
-  compare_lattice(LAMINA_D2Q9);
+  compare_boxes(LAMINA_D2Q9);
 }
 
 static void d3q19_gives_the_bits_of_dense(void **state)
 {
   (void)state;
-  compare_lattice(LAMINA_D3Q19);
+  compare_boxes(LAMINA_D3Q19);
 }
 
 static void d3q27_gives_the_bits_of_dense(void **state)
 {
   (void)state;
-  compare_lattice(LAMINA_D3Q27);
+  compare_boxes(LAMINA_D3Q27);
 }
 
 /* Every size from one cell to more than two blocks, periodic and not, and as many partitions as there are layers. */
@@ -121,7 +86,8 @@ static void any_size_and_any_number_of_partitions(void **state)
       for (int partitions = 1; partitions <= (size + 3) / 4; partitions++) {
         lamina_solver_options options = box_options(LAMINA_D3Q19, box, true);
         options.cells = (lamina_int3){1 + (size * 5) % 9, 1 + (size * 7) % 10, size};
-        const block_variant v = {LAMINA_GRID_SPARSE, (lamina_streaming)(number % 3), partitions, 1 + number % 3};
+        const variant v = {LAMINA_LAYOUT_PLANE, (lamina_streaming)(number % 3), partitions, 1 + number % 3,
+                           LAMINA_GRID_SPARSE};
         compare(&options, &v, 5);
       }
 }

@@ -34,7 +34,7 @@ static void thin_slabs_and_short_rows(void **state)
           lamina_solver_options options = box_options(LAMINA_D3Q19, box, true);
           options.cells = cells[i];
           size_t bytes = 0;
-          const variant v = {LAMINA_LAYOUT_DISAGGREGATED, (lamina_streaming)streaming, slabs, 2};
+          const variant v = {LAMINA_LAYOUT_DISAGGREGATED, (lamina_streaming)streaming, slabs, 2, LAMINA_GRID_DENSE};
           unsigned char *expected = run_variant(options, &judge, 5, &bytes),
                         *found = run_variant(options, &v, 5, &bytes);
           assert_memory_equal(found, expected, bytes);

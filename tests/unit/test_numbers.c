@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/spread.h"
 
 static void refuses_what_is_not_one_number(void **state)
 {
@@ -87,6 +88,16 @@ static void formats_what_reads_back_the_same(void **state)
   }
 }
 
+static void a_spread_needs_every_value(void **state)
+{
+  (void)state;
+  double odd[] = {3.0, 1.0, 2.0}, even[] = {4.0, 1.0, 2.0, 3.0}, gap[] = {1.0, (double)NAN, 3.0};
+  const lamina_spread of_odd = lmi_spread_of(odd, 3), of_even = lmi_spread_of(even, 4), of_gap = lmi_spread_of(gap, 3);
+  assert_true(of_odd.median == 2.0 && of_odd.low == 1.0 && of_odd.high == 3.0);
+  assert_true(of_even.median == 2.5 && of_even.low == 1.0 && of_even.high == 4.0);
+  assert_true(isnan(of_gap.median) && isnan(of_gap.low) && isnan(of_gap.high));
+}
+
 LMI_TEST_MAIN(cmocka_unit_test(refuses_what_is_not_one_number), cmocka_unit_test(reads_numbers_exactly),
               cmocka_unit_test(integers_end_at_64_bits), cmocka_unit_test(a_comma_locale_changes_nothing),
-              cmocka_unit_test(formats_what_reads_back_the_same))
+              cmocka_unit_test(formats_what_reads_back_the_same), cmocka_unit_test(a_spread_needs_every_value))

@@ -5,6 +5,7 @@
 
 #include <lamina/accelerator.h>
 
+#include "base/spread.h"
 #include "cuda_cache.h"
 #include "cuda_probe.h"
 
@@ -128,12 +129,6 @@ static lamina_status time_once(const lmi_cuda_probe *probe, const lmi_cuda_work 
   return LAMINA_OK;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Milliseconds of one `work`: warmed up, then samples of at least SAMPLE_MS. */
 lamina_status lmi_probe_time(const lmi_cuda_probe *probe, const lmi_cuda_work *work, int repetitions, lamina_spread *ms)
 {
@@ -146,8 +141,7 @@ lamina_status lmi_probe_time(const lmi_cuda_probe *probe, const lmi_cuda_work *w
     LMI_TRY(time_once(probe, work, times, &samples[i]));
     samples[i] /= times;
   }
-  qsort(samples, (size_t)repetitions, sizeof *samples, compare_doubles);
-  *ms = (lamina_spread){samples[repetitions / 2], samples[0], samples[repetitions - 1]};
+  *ms = lmi_spread_of(samples, (size_t)repetitions);
   return LAMINA_OK;
 }
 
