@@ -5,6 +5,7 @@
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_options.h"
+#include "pub_tool_replacemalloc.h"
 
 enum { SETS_MAX = 1 << (LMT_LEAF_BITS - 6), LINE_BYTES = 64 };
 
