@@ -144,8 +144,8 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_scale_face(lamina_solver
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_solver_scale_motion(lamina_solver *solver, int body, double factor);
 
 /* What the fluid did to a body in the last step, by momentum exchange: force, and torque about the body's centre
- * (lamina_body_info). In two dimensions per unit of depth. The same bits for any number of partitions and threads.
- * Needs options.loads, or surfaces that are curved or move, and a step that was done. */
+ * (lamina_body_info). In two dimensions per unit of depth. The same bits for any number of partitions, threads and
+ * ranks; collective. Needs options.loads, or surfaces that are curved or move, and a step that was done. */
 typedef struct lamina_body_load {
   lamina_real3 force, torque;
 } lamina_body_load;

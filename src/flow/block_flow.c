@@ -87,6 +87,17 @@ static uint64_t special_bits(const void *user, lamina_int3 block, uint64_t activ
 
 /* ---- the grid ---- */
 
+/* Partitions of this rank are own_first(flow) up to, but not including, own_end(flow). */
+static int own_first(const lmi_block_flow *flow)
+{
+  return flow->blocks.layers.own_first;
+}
+
+static int own_end(const lmi_block_flow *flow)
+{
+  return flow->blocks.layers.own_first + flow->blocks.layers.own_count;
+}
+
 static void describe_blocks(const lamina_solver_options *options, const lmi_block_flow *flow, const block_maker *maker,
                             lmi_block_request *request)
 {
@@ -129,7 +140,7 @@ static lamina_status make_blocks(lmi_block_flow *flow, const lamina_solver_optio
 static int64_t count_items(const lmi_block_flow *flow)
 {
   int64_t items = 0;
-  for (int p = 0; p < flow->blocks.layers.count; p++)
+  for (int p = own_first(flow); p < own_end(flow); p++)
     items += flow->blocks.parts[p].special_blocks > 0 ? flow->blocks.parts[p].item_count : 0;
   return items;
 }
@@ -150,7 +161,7 @@ static void share_sets(lmi_block_flow *flow)
 {
   const lmi_boundary *b = flow->base.boundary;
   int64_t first = 0;
-  for (int p = 0; b != NULL && p < flow->blocks.layers.count; p++) {
+  for (int p = own_first(flow); b != NULL && p < own_end(flow); p++) {
     lmk_boundary *set = &flow->sets[p];
     *set = b->set;
     set->special += first;
@@ -165,7 +176,7 @@ static lamina_status make_boundary(lmi_block_flow *flow, const lamina_solver_opt
   const int64_t items = count_items(flow);
   const lmi_boundary_view view = {options, flow->has_voxels ? &flow->voxels : NULL};
   lamina_int3 *cells = NULL;
-  if (items == 0)
+  if (flow->blocks.special_blocks == 0)
     return LAMINA_OK;
   LMI_REQUIRE(ctx, options->backend != LAMINA_BACKEND_CUDA, LAMINA_UNAVAILABLE,
               "open faces, slip, curved and moving bodies, and loads run on backend cpu so far, not on cuda");
@@ -174,7 +185,7 @@ static lamina_status make_boundary(lmi_block_flow *flow, const lamina_solver_opt
   for (int64_t i = 0; i < items; i++)
     cells[i] = (lamina_int3){-1, -1, -1};
   int64_t first = 0;
-  for (int p = 0; p < flow->blocks.layers.count; p++) {
+  for (int p = own_first(flow); p < own_end(flow); p++) {
     if (flow->blocks.parts[p].special_blocks == 0)
       continue;
     list_special(flow, p, cells + first);
@@ -193,7 +204,7 @@ static lamina_status make_boundary(lmi_block_flow *flow, const lamina_solver_opt
 static void list_launches(lmi_block_flow *flow, lamina_grouping grouping)
 {
   flow->launch_count = 0;
-  for (int p = 0; p < flow->blocks.layers.count; p++) {
+  for (int p = own_first(flow); p < own_end(flow); p++) {
     const lmi_block_part *part = &flow->blocks.parts[p];
     for (int s = 0; s < part->section_count && part->sections[s].first + part->sections[s].count <= part->blocks; s++) {
       const lmk_block_section *section = &part->sections[s];
@@ -283,6 +294,7 @@ static lamina_status make_schedule(lmi_block_flow *flow, const lamina_solver_opt
 {
   const int rule = lmi_streaming_rule(options->streaming);
   const bool two = flow->field_count == 2;
+  lmi_shared_rows rows[LMK_FACES];
   const lmi_halo_access halos[LMI_BLOCK_PERIOD] = {lmi_streaming_halo(flow->base.lattice, rule, 0),
                                                    lmi_streaming_halo(flow->base.lattice, rule, 1)};
   void *const *const read[LMI_BLOCK_PERIOD] = {flow->fields[0], flow->fields[two ? 1 : 0]};
@@ -297,8 +309,10 @@ static lamina_status make_schedule(lmi_block_flow *flow, const lamina_solver_opt
     .step_count = LMI_BLOCK_PERIOD,
     .element_bytes = flow->base.stored_bytes,
     .overlap = !options->no_overlap,
+    .shared = rows,
+    .shared_count = flow->base.boundary != NULL ? lmi_boundary_rows(flow->base.boundary, rows) : 0,
   };
-  return lmi_block_schedule_create(flow->base.ctx, &program, schedule);
+  return lmi_block_schedule_create(flow->base.device, &program, schedule);
 }
 
 static lmi_dense_key make_key(const lamina_solver_options *options)
@@ -343,10 +357,11 @@ static size_t sent_bytes(const lmi_block_flow *flow, int part)
   return flow->field_count == 2 ? 0 : (size_t)flow->blocks.parts[part].link_count * flow->base.stored_bytes;
 }
 
-static uint64_t all_bytes(const lmi_block_flow *flow)
+/* Of this rank. */
+static uint64_t own_bytes(const lmi_block_flow *flow)
 {
   uint64_t bytes = 0;
-  for (int p = 0; p < flow->blocks.layers.count; p++)
+  for (int p = own_first(flow); p < own_end(flow); p++)
     bytes += (uint64_t)flow->field_count * field_bytes(flow, p) + sent_bytes(flow, p);
   return bytes;
 }
@@ -358,7 +373,7 @@ static lamina_status allocate(lmi_block_flow *flow)
   for (int i = 0; i < 2; i++)
     LMI_TRY(LMI_ALLOC(flow->base.ctx, (size_t)parts, &flow->fields[i]));
   LMI_TRY(LMI_ALLOC(flow->base.ctx, (size_t)parts, &flow->sent));
-  for (int p = 0; p < parts; p++) {
+  for (int p = own_first(flow); p < own_end(flow); p++) {
     for (int i = 0; i < flow->field_count; i++)
       LMI_TRY(device->ops->allocate(device, p, field_bytes(flow, p), &flow->fields[i][p]));
     if (sent_bytes(flow, p) > 0)
@@ -370,7 +385,7 @@ static lamina_status allocate(lmi_block_flow *flow)
 static lamina_status make_launches(lmi_block_flow *flow, const lamina_solver_options *options)
 {
   lamina_context *ctx = flow->base.ctx;
-  const size_t most = (size_t)flow->blocks.layers.count * LMK_BLOCK_SECTIONS * 2;
+  const size_t most = (size_t)flow->blocks.layers.own_count * LMK_BLOCK_SECTIONS * 2;
   LMI_TRY(LMI_ALLOC(ctx, most, &flow->launches));
   LMI_TRY(LMI_ALLOC(ctx, most * LMI_BLOCK_PERIOD, &flow->steps));
   LMI_TRY(LMI_ALLOC(ctx, most * LMI_BLOCK_PERIOD, &flow->arguments));
@@ -429,38 +444,59 @@ static lamina_status describe(lamina_context *ctx, const lamina_solver_options *
   };
   flow->base.fault_planes = lmk_block_side(flow->base.lattice->dimension == 2, 2);
   flow->field_count = options->streaming == LAMINA_TWO_GRID ? 2 : 1;
-  LMI_REQUIRE(ctx, lamina_rank_count(ctx) == 1, LAMINA_UNAVAILABLE,
-              "the sparse grid runs on one rank, not %d: use partitions of one process, or the dense grid",
-              lamina_rank_count(ctx));
   return make_blocks(flow, options);
+}
+
+static lamina_status build(lmi_block_flow *flow, const lamina_solver_options *options)
+{
+  lamina_context *ctx = flow->base.ctx;
+  const lmi_device_options device_options = lmi_flow_device_options(ctx, options);
+  const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
+  const lmi_dense_key key = make_key(options);
+  LMI_TRY(ops->open(ctx, &device_options, &flow->base.device));
+  LMI_TRY(ops->block_kernels(flow->base.device, &key, &flow->kernels));
+  if (ops->require_room != NULL) {
+    const uint64_t ranks = (uint64_t)lamina_rank_count(ctx);
+    LMI_TRY(ops->require_room(flow->base.device, own_bytes(flow), (uint64_t)flow->blocks.cells / ranks,
+                              flow->blocks.layers.own_count));
+  }
+  LMI_TRY(make_boundary(flow, options));
+  LMI_TRY(allocate(flow));
+  LMI_TRY(make_launches(flow, options));
+  return make_schedule(flow, options, &flow->schedule);
+}
+
+/* What info() says is the same on every rank. Collective, also for a rank that failed. */
+static lamina_status count_bytes(lamina_context *ctx, lmi_block_flow *flow, lamina_status built)
+{
+  LMI_TRY(lmi_ranks_settle(ctx, built));
+  const uint64_t boundary = flow->base.boundary != NULL ? lmi_boundary_bytes(flow->base.boundary) : 0;
+  int64_t bytes[2] = {(int64_t)own_bytes(flow), (int64_t)(flow->blocks.table_bytes + boundary)};
+  LMI_TRY(lmi_ranks_sum(ctx, bytes, LMI_COUNT(bytes)));
+  flow->bytes = (uint64_t)bytes[0];
+  flow->table_bytes = (uint64_t)bytes[1];
+  return LAMINA_OK;
 }
 
 static lamina_status create(lamina_context *ctx, const lamina_solver_options *options, lmi_flow **made)
 {
-  lamina_status status = LAMINA_OK;
   *made = NULL;
   lmi_block_flow *flow = NULL;
-  const lmi_device_options device_options = lmi_flow_device_options(ctx, options);
   const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
-  const lmi_dense_key key = make_key(options);
   LMI_REQUIRE(ctx, ops->block_kernels != NULL, LAMINA_UNAVAILABLE,
               "the sparse grid does not run on backend %s; use cpu", ops->name);
-  LMI_TRY(LMI_ALLOC(ctx, 1, &flow));
-  LMI_TRY_GOTO(status, describe(ctx, options, flow), cleanup);
-  LMI_TRY_GOTO(status, ops->open(ctx, &device_options, &flow->base.device), cleanup);
-  LMI_TRY_GOTO(status, ops->block_kernels(flow->base.device, &key, &flow->kernels), cleanup);
-  if (ops->require_room != NULL)
-    LMI_TRY_GOTO(
-      status,
-      ops->require_room(flow->base.device, all_bytes(flow), (uint64_t)flow->blocks.cells, flow->blocks.layers.count),
-      cleanup);
-  LMI_TRY_GOTO(status, make_boundary(flow, options), cleanup);
-  LMI_TRY_GOTO(status, allocate(flow), cleanup);
-  LMI_TRY_GOTO(status, make_launches(flow, options), cleanup);
-  LMI_TRY_GOTO(status, make_schedule(flow, options, &flow->schedule), cleanup);
-  *made = &flow->base;
-cleanup:
-  if (status != LAMINA_OK)
+  LMI_REQUIRE(ctx, lamina_rank_count(ctx) == 1 || options->backend != LAMINA_BACKEND_CUDA, LAMINA_UNAVAILABLE,
+              "the sparse grid runs on one rank on backend %s, not %d: use cpu, or partitions of one process",
+              ops->name, lamina_rank_count(ctx));
+  lamina_status status = LMI_ALLOC(ctx, 1, &flow);
+  if (status == LAMINA_OK)
+    status = describe(ctx, options, flow);
+  if (status == LAMINA_OK)
+    status = build(flow, options);
+  status = count_bytes(ctx, flow, status);
+  if (status == LAMINA_OK)
+    *made = &flow->base;
+  else if (flow != NULL)
     free_flow(&flow->base);
   return status;
 }
@@ -473,7 +509,7 @@ static lamina_status estimate(lamina_context *ctx, const lamina_solver_options *
   LMI_TRY(LMI_ALLOC(ctx, 1, &flow));
   const lamina_status status = describe(ctx, options, flow);
   if (status == LAMINA_OK)
-    *bytes = all_bytes(flow);
+    *bytes = own_bytes(flow);
   free_flow(&flow->base);
   return status;
 }
@@ -488,7 +524,7 @@ static lamina_status replay(lmi_block_flow *flow, int64_t steps, lmi_fault *faul
   return LAMINA_OK;
 }
 
-/* With an outflow step by step: its mean density is taken after each. */
+/* With an outflow step by step: its mean density is taken before each. */
 static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
 {
   lmi_block_flow *flow = (lmi_block_flow *)base;
@@ -497,13 +533,16 @@ static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
   if (!settles)
     LMI_TRY(replay(flow, steps, fault));
   for (int64_t step = 0; settles && step < steps && !fault->found; step++) {
+    LMI_TRY(lmi_boundary_settle(base->boundary, (int)((flow->replayed + 1) % LMI_BLOCK_PERIOD)));
     LMI_TRY(replay(flow, 1, fault));
     fault->step = step;
-    lmi_boundary_settle(base->boundary, (int)((flow->replayed + 1) % LMI_BLOCK_PERIOD));
   }
-  if (fault->found)
+  if (!fault->found)
+    return LAMINA_OK;
+  const lmi_partition *layers = &flow->blocks.layers;
+  if (lmi_partition_is_own(layers, fault->partition))
     fault->plane = flow->blocks.parts[fault->partition].places[3 * fault->plane + 2] * base->fault_planes;
-  return LAMINA_OK;
+  return lmi_ranks_broadcast(base->ctx, layers->slabs[fault->partition].rank, &fault->plane, sizeof fault->plane);
 }
 
 static void restart(lmi_flow *base)
@@ -540,10 +579,8 @@ static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64
   const size_t plane_bytes = (size_t)(base->nx * base->ny) * value;
   const int64_t last = what == LMI_PLANES_IMPORT ? 1 : (flow->replayed + 1) % LMI_BLOCK_PERIOD;
   char *at = buffer;
-  if (what == LMI_PLANES_IMPORT && base->boundary != NULL) {
+  if (what == LMI_PLANES_IMPORT && base->boundary != NULL)
     lmi_boundary_import(base->boundary, first, count, buffer);
-    lmi_boundary_settle(base->boundary, 1);
-  }
   while (count > 0) {
     const int p = lmi_partition_owner(&flow->blocks.planes, first);
     const lmi_slab *slab = &flow->blocks.planes.slabs[p];
@@ -579,10 +616,8 @@ static lamina_status marks(const lmi_flow *base, int64_t first, int64_t count, u
 static void info(const lmi_flow *base, lamina_solver_info *info)
 {
   const lmi_block_flow *flow = (const lmi_block_flow *)base;
-  info->bytes = all_bytes(flow);
-  info->table_bytes = flow->blocks.table_bytes;
-  if (base->boundary != NULL)
-    info->table_bytes += lmi_boundary_bytes(base->boundary);
+  info->bytes = flow->bytes;
+  info->table_bytes = flow->table_bytes;
   info->cells = flow->blocks.cells;
   info->blocks = flow->blocks.blocks;
   lmi_flow_count_messages(&flow->blocks.layers, &flow->schedule, info);

@@ -16,10 +16,11 @@ typedef struct lmi_block_flow {
   lmi_block_kernels kernels;
   lmi_voxels voxels; /* while the flow is made; its words stay for the marks */
   bool has_voxels;
-  lmk_boundary *sets; /* the special cells of each partition; NULL: none anywhere */
-  int field_count;    /* two for the two-grid pattern */
-  void **fields[2];   /* populations, by partition */
-  void **sent;        /* in place: what was sent into cut links, by partition */
+  lmk_boundary *sets;          /* the special cells of each partition; NULL: none anywhere */
+  int field_count;             /* two for the two-grid pattern */
+  void **fields[2];            /* populations, by partition; NULL in those of other ranks */
+  void **sent;                 /* in place: what was sent into cut links, by partition */
+  uint64_t bytes, table_bytes; /* of all ranks */
   lmi_block_launch *launches;
   size_t launch_count;
   lmk_block_step *steps; /* period x launches */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boundary_cells.h"
 
+#include "base/ranks.h"
 #include "boundary_text.h"
 
 #include <math.h>
@@ -423,27 +424,55 @@ static lamina_status add_outflows(lmi_boundary *b, const lamina_solver_options *
   return LAMINA_OK;
 }
 
-/* The mean of what the last step left: step parity 0 or 1. */
-static void settle_outflow(lmi_boundary *b, const lmi_outflow *out, int parity)
+/* The mean of what the last step left: step parity 0 or 1. Plane by plane, then the planes in order, as ranks that hold
+ * planes do it together. */
+static lamina_status settle_outflow(lmi_boundary *b, const lmi_outflow *out, int parity)
 {
   const lmk_open_face *f = &b->faces[out->face];
   const int64_t first = parity * b->set.record_values;
-  double sum = 0.0;
-  if (out->item_count == 0)
-    return;
+  double *sums = b->plane_sums, *counts = sums + b->extent[2], sum = 0.0, count = 0.0;
+  memset(sums, 0, 2 * (size_t)b->extent[2] * sizeof *sums);
   for (int64_t i = 0; i < out->item_count; i++) {
     const lmk_special *at = &b->special[out->items[i]];
-    const int64_t cell = at->i + (int64_t)f->cells[0] * at->j;
-    sum += get_real(b, b->records, first + lmk_part_at(f, LMK_RECORD_EXCESS, cell));
+    const int64_t cell = at->i + (int64_t)f->cells[0] * at->j, plane = b->cells[out->items[i]].z;
+    sums[plane] += get_real(b, b->records, first + lmk_part_at(f, LMK_RECORD_EXCESS, cell));
+    counts[plane] += 1.0;
   }
-  const double mean = sum / (double)out->item_count;
+  LMI_TRY(lmi_ranks_merge_bits(b->ctx, sums, 2 * (size_t)b->extent[2] * sizeof *sums));
+  for (int64_t plane = 0; plane < b->extent[2]; plane++) {
+    sum += sums[plane];
+    count += counts[plane];
+  }
+  if (count == 0.0)
+    return LAMINA_OK;
+  const double mean = sum / count;
   b->faces[out->face].excess = mean - out->rate / LMK_OUTFLOW_DRAW * (mean - b->asked[out->face]);
+  return LAMINA_OK;
 }
 
-void lmi_boundary_settle(lmi_boundary *b, int parity)
+lamina_status lmi_boundary_settle(lmi_boundary *b, int parity)
 {
   for (int i = 0; i < b->outflow_count; i++)
-    settle_outflow(b, &b->outflows[i], parity);
+    LMI_TRY(settle_outflow(b, &b->outflows[i], parity));
+  return LAMINA_OK;
+}
+
+size_t lmi_boundary_rows(const lmi_boundary *b, lmi_shared_rows *rows)
+{
+  size_t count = 0;
+  for (int face = 0; face < b->face_count; face++) {
+    const lmk_open_face *f = &b->faces[face];
+    if (f->kind < LMK_OPEN_OUTFLOW || f->axis == 2)
+      continue;
+    const size_t part_bytes = (size_t)f->cells[0] * (size_t)f->cells[1] * b->real_bytes;
+    lmi_shared_rows *made = &rows[count++];
+    *made =
+      (lmi_shared_rows){.bytes = (size_t)f->cells[0] * b->real_bytes, .runs = LMK_RECORD_PARTS, .pitch = part_bytes};
+    for (int parity = 0; parity < 2; parity++)
+      made->first[parity] =
+        (char *)b->records + (size_t)((1 - parity) * b->set.record_values + f->record) * b->real_bytes;
+  }
+  return count;
 }
 
 /* ---- making ---- */
@@ -583,6 +612,7 @@ lamina_status lmi_boundary_create(lamina_context *ctx, const lmi_boundary_view *
   LMI_TRY_GOTO(status, make_links(view, b), cleanup);
   LMI_TRY_GOTO(status, add_outflows(b, view->options), cleanup);
   LMI_TRY_GOTO(status, allocate_reals(b, 2 * b->set.record_values, &b->records), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, 2 * (size_t)b->extent[2], &b->plane_sums), cleanup);
   fill_set(b, view->options);
   *boundary = b;
   return LAMINA_OK;
@@ -596,8 +626,8 @@ void lmi_boundary_destroy(lmi_boundary *b)
 {
   if (b == NULL)
     return;
-  void *const arrays[] = {b->cells,   b->order,    b->special, b->links, b->motion,   b->arm,
-                          b->surface, b->velocity, b->push,    b->kept,  b->exchange, b->records};
+  void *const arrays[] = {b->cells,    b->order, b->special, b->links,    b->motion,  b->arm,       b->surface,
+                          b->velocity, b->push,  b->kept,    b->exchange, b->records, b->plane_sums};
   for (size_t i = 0; i < LMI_COUNT(arrays); i++)
     lmi_free(b->ctx, arrays[i]);
   for (int i = 0; i < b->outflow_count; i++)
@@ -690,25 +720,33 @@ static void add_load(const lmi_load *part, lmi_load *load)
   }
 }
 
-/* Plane by plane, then the planes in order: so can ranks that hold planes. */
-void lmi_boundary_sum_load(const lmi_boundary *b, int body, lmi_load *load)
+static void sum_planes(const lmi_boundary *b, int body, lmi_load *planes)
 {
-  lmi_load plane = {0};
-  *load = (lmi_load){0};
   for (int64_t i = 0; i < b->item_count; i++) {
     const int64_t item = b->order[i];
     const lmk_special *special = &b->special[item];
-    if (i > 0 && b->cells[item].z != b->cells[b->order[i - 1]].z) {
-      add_load(&plane, load);
-      plane = (lmi_load){0};
-    }
     int64_t link = special->first_link;
     for (int q = 0; q < b->lattice->velocities; q++)
       if ((special->links >> q & 1u) != 0) {
         if (b->links[link].body == body - 1)
-          add_link(b, q, link, &plane);
+          add_link(b, q, link, &planes[b->cells[item].z]);
         link++;
       }
   }
-  add_load(&plane, load);
+}
+
+/* Plane by plane, then the planes in order: so do ranks that hold planes. */
+lamina_status lmi_boundary_sum_load(const lmi_boundary *b, int body, lmi_load *load)
+{
+  lmi_load *planes = NULL;
+  *load = (lmi_load){0};
+  lamina_status status = lmi_ranks_settle(b->ctx, LMI_ALLOC(b->ctx, (size_t)b->extent[2], &planes));
+  if (status == LAMINA_OK) {
+    sum_planes(b, body, planes);
+    status = lmi_ranks_merge_bits(b->ctx, planes, (size_t)b->extent[2] * sizeof *planes);
+  }
+  for (int64_t plane = 0; status == LAMINA_OK && plane < b->extent[2]; plane++)
+    add_load(&planes[plane], load);
+  lmi_free(b->ctx, planes);
+  return status;
 }

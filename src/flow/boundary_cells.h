@@ -11,6 +11,7 @@
 
 #include "device/device.h"
 #include "flow.h"
+#include "grid/block_schedule.h"
 #include "kernel/boundary_data.h"
 #include "voxels.h"
 
@@ -62,10 +63,11 @@ typedef struct lmi_boundary {
   lmi_outflow outflows[LMK_FACES];
   int outflow_count;
   void *velocity, *push, *kept, *exchange, *records;
+  double *plane_sums; /* of an outflow: sums of all planes of the box, then their counts */
 } lmi_boundary;
 
-/* `cells`: the special cells in the order of their items; copied. Items with x < 0 stand for no cell: a grid that
- * counts items by whole blocks leaves gaps. */
+/* `cells`: the special cells of this rank in the order of their items; copied. Items with x < 0 stand for no cell: a
+ * grid that counts items by whole blocks leaves gaps. */
 LAMINA_NODISCARD lamina_status lmi_boundary_create(lamina_context *ctx, const lmi_boundary_view *view,
                                                    const lamina_int3 *cells, int64_t count, lmi_boundary **boundary);
 /* Relaxation rate, force, densities and velocities (where there is no profile) of faces as `options` has them now. */
@@ -75,20 +77,25 @@ void lmi_boundary_destroy(lmi_boundary *boundary);
 uint64_t lmi_boundary_bytes(const lmi_boundary *boundary);
 
 /* Takes what the next step needs of the last one out of populations after collision: planes [first, first + count) in
- * canonical order (kernel/dense.h). To be called for all planes whenever the state is set, then lmi_boundary_settle();
- * the next step is even. */
+ * canonical order (kernel/dense.h). To be called for all planes of this rank whenever the state is set; the next step
+ * is even. */
 void lmi_boundary_import(lmi_boundary *boundary, int64_t first, int64_t count, const void *planes);
 
-/* Takes the mean of each outflow, where there is one: to be called after every single step, before the next, with the
- * parity of the step that was done (after an import: 1). */
-void lmi_boundary_settle(lmi_boundary *boundary, int parity);
+/* Takes the mean of each outflow, where there is one: to be called before every single step, with the parity of the
+ * step before it (after an import: 1). Collective. */
+LAMINA_NODISCARD lamina_status lmi_boundary_settle(lmi_boundary *boundary, int parity);
+
+/* What a step of each parity reads of records in rows along the last axis, for ranks that hold neighbouring planes:
+ * rows[0] to rows[count - 1], at most LMK_FACES. */
+size_t lmi_boundary_rows(const lmi_boundary *boundary, lmi_shared_rows *rows);
 
 /* Factor on what a face of the box asks for (velocity, or density - 1), from the next step on; no open face: nothing.
  */
 void lmi_boundary_scale_face(lmi_boundary *boundary, int kernel_face, double factor);
 void lmi_boundary_scale_motion(lmi_boundary *boundary, int body, double factor);
 
-/* Momentum exchange of the last step with body 1 to body_count, in the box's axes, summed in the order of cells. */
-void lmi_boundary_sum_load(const lmi_boundary *boundary, int body, lmi_load *load);
+/* Momentum exchange of the last step with body 1 to body_count, in the box's axes, summed over all ranks in the order
+ * of cells. Collective. */
+LAMINA_NODISCARD lamina_status lmi_boundary_sum_load(const lmi_boundary *boundary, int body, lmi_load *load);
 
 #endif

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "block_schedule.h"
 
+#include "message_plan.h"
+
 enum { MAX_COMPONENTS = 32, SETS_OF_A_FACE = 4, MAX_PHASES = 2 };
 
 typedef struct program_maker {
   const lmi_block_program *program;
+  lmi_device *device;
   lmi_schedule *schedule;
+  lmi_message_plan messages;
   size_t copies, launches, phases;
 } program_maker;
 
@@ -14,11 +18,21 @@ typedef struct section_plane {
   int part, section, plane;
 } section_plane;
 
+/* NULL in a partition of another rank. */
 static char *rank_at(const program_maker *maker, section_plane at, int rank, void *const *memory)
 {
   const lmk_block_section *s = &maker->program->blocks->parts[at.part].sections[at.section];
   const int64_t element = s->base + rank * s->rank_stride + at.plane * s->plane_stride;
+  if (memory[at.part] == NULL)
+    return NULL;
   return (char *)memory[at.part] + element * (int64_t)maker->program->element_bytes;
+}
+
+static void add_copy(program_maker *maker, const lmi_copy *copy)
+{
+  const lmi_partition *layers = &maker->program->blocks->layers;
+  if (!lmi_message_plan_take(&maker->messages, copy) && lmi_partition_is_own(layers, copy->source_partition))
+    maker->schedule->copies[maker->copies++] = *copy;
 }
 
 /* Each run of neighbouring components is one range on both sides. */
@@ -35,7 +49,7 @@ static void copy_components(program_maker *maker, uint32_t set, section_plane fr
       continue;
     const int64_t values = (end - first) * s->rank_stride;
     const size_t bytes = (size_t)values * maker->program->element_bytes;
-    maker->schedule->copies[maker->copies++] = (lmi_copy){
+    const lmi_copy copy = {
       .target = rank_at(maker, to, first, memory),
       .source = rank_at(maker, from, first, memory),
       .bytes = bytes,
@@ -44,6 +58,7 @@ static void copy_components(program_maker *maker, uint32_t set, section_plane fr
       .target_partition = to.part,
       .source_partition = from.part,
     };
+    add_copy(maker, &copy);
     traffic->messages += 1.0;
     traffic->values += (double)values;
     traffic->bytes += (double)bytes;
@@ -68,6 +83,37 @@ static void plan_face(program_maker *maker, size_t step, int lower, int upper)
   copy_components(maker, program->halos[step].read_low, top, below, program->read_memory[step]);
 }
 
+/* The rows beside a face between ranks. Inside a rank there is one table for all partitions. */
+static void share_rows(program_maker *maker, size_t step, int from, int to, int64_t plane)
+{
+  const lmi_block_program *program = maker->program;
+  for (size_t i = 0; i < program->shared_count; i++) {
+    const lmi_shared_rows *rows = &program->shared[i];
+    char *at = (char *)rows->first[step % 2] + (size_t)plane * rows->bytes;
+    const lmi_copy copy = {.target = at,
+                           .source = at,
+                           .bytes = rows->bytes,
+                           .rows = rows->runs,
+                           .pitch = rows->pitch,
+                           .target_partition = to,
+                           .source_partition = from};
+    if (!lmi_message_plan_take(&maker->messages, &copy))
+      return;
+    maker->schedule->period.messages += 1.0;
+    maker->schedule->period.bytes += (double)(rows->runs * rows->bytes);
+  }
+}
+
+/* The one plane of a slab with the same neighbour on both sides goes there once. */
+static void plan_shared(program_maker *maker, size_t step, int lower, int upper)
+{
+  const lmi_slab *slabs = maker->program->blocks->planes.slabs;
+  const lmi_slab *links = &maker->program->blocks->layers.slabs[upper];
+  share_rows(maker, step, lower, upper, slabs[lower].first + slabs[lower].planes - 1);
+  if (slabs[upper].planes > 1 || links->lower != links->upper)
+    share_rows(maker, step, upper, lower, slabs[upper].first);
+}
+
 enum { ALL_BLOCKS, PRIVATE_BLOCKS, FACE_BLOCKS };
 
 static void add_launches(program_maker *maker, size_t step, int which)
@@ -83,58 +129,75 @@ static void add_launches(program_maker *maker, size_t step, int which)
   }
 }
 
-static void end_phase(program_maker *maker, size_t first_copy, size_t first_launch)
+static void end_phase(program_maker *maker, size_t first_copy, size_t first_launch, lmi_exchange *exchange)
 {
-  if (maker->copies == first_copy && maker->launches == first_launch)
+  if (maker->copies == first_copy && maker->launches == first_launch && exchange == NULL)
     return;
   maker->schedule->phases[maker->phases++] = (lmi_phase){
     .copies = maker->schedule->copies + first_copy,
     .copy_count = maker->copies - first_copy,
     .launches = maker->schedule->launches + first_launch,
     .launch_count = maker->launches - first_launch,
+    .exchange = exchange,
   };
 }
 
-static void plan_step(program_maker *maker, size_t step)
+/* Whether anything is sent is decided for all ranks alike: it shapes phases, not messages. */
+static lamina_status plan_step(program_maker *maker, size_t step)
 {
   const lmi_partition *layers = &maker->program->blocks->layers;
   const size_t copies = maker->copies, first_phase = maker->phases;
+  const double messages = maker->schedule->period.messages;
   size_t launches = maker->launches;
+  lmi_exchange *exchange = NULL;
+  lmi_message_plan_begin(&maker->messages);
   for (int p = 0; p < layers->count; p++)
-    if (layers->slabs[p].upper >= 0)
+    if (layers->slabs[p].upper >= 0) {
       plan_face(maker, step, p, layers->slabs[p].upper);
-  const bool sends = maker->copies > copies;
+      plan_shared(maker, step, p, layers->slabs[p].upper);
+    }
+  LMI_TRY(lmi_message_plan_end(&maker->messages, maker->device, maker->schedule, &exchange));
+  const bool sends = maker->schedule->period.messages > messages;
   maker->schedule->exchanges += sends;
   if (sends && maker->program->overlap)
     add_launches(maker, step, PRIVATE_BLOCKS);
   if (sends) {
-    end_phase(maker, copies, launches);
+    end_phase(maker, copies, launches, exchange);
     launches = maker->launches;
   }
   add_launches(maker, step, sends && maker->program->overlap ? FACE_BLOCKS : ALL_BLOCKS);
-  end_phase(maker, maker->copies, launches);
+  end_phase(maker, maker->copies, launches, NULL);
   maker->schedule->steps[step] = (lmi_step_phases){maker->schedule->phases + first_phase, maker->phases - first_phase};
+  return LAMINA_OK;
 }
 
-lamina_status lmi_block_schedule_create(lamina_context *ctx, const lmi_block_program *program, lmi_schedule *schedule)
+lamina_status lmi_block_schedule_create(lmi_device *device, const lmi_block_program *program, lmi_schedule *schedule)
 {
   lamina_status status = LAMINA_OK;
+  lamina_context *ctx = device->ctx;
   *schedule = (lmi_schedule){0};
   const size_t steps = program->step_count, faces = (size_t)program->blocks->layers.count;
+  const size_t ends = faces * (SETS_OF_A_FACE * MAX_COMPONENTS + 2 * program->shared_count);
+  program_maker maker = {
+    .program = program, .device = device, .schedule = schedule, .messages = {.partition = &program->blocks->layers}};
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps * faces * SETS_OF_A_FACE * MAX_COMPONENTS, &schedule->copies), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps * program->launch_count, &schedule->launches), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps * MAX_PHASES, &schedule->phases), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps, &schedule->steps), cleanup);
-  program_maker maker = {.program = program, .schedule = schedule};
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps, &schedule->messages), cleanup);
+  if (lamina_rank_count(ctx) > 1)
+    LMI_TRY_GOTO(status, LMI_ALLOC(ctx, ends, &maker.messages.list), cleanup);
   for (size_t step = 0; step < steps; step++)
-    plan_step(&maker, step);
-  schedule->program = (lmi_program){.steps = schedule->steps, .step_count = steps, .version = 1};
+    LMI_TRY_GOTO(status, plan_step(&maker, step), cleanup);
+  schedule->program =
+    (lmi_program){.steps = schedule->steps, .step_count = steps, .version = 1, .agrees = lamina_rank_count(ctx) > 1};
   schedule->traffic = (lmi_message_count){
     schedule->period.messages / (double)steps,
     schedule->period.values / (double)steps,
     schedule->period.bytes / (double)steps,
   };
 cleanup:
+  lmi_free(ctx, maker.messages.list);
   if (status != LAMINA_OK)
     lmi_schedule_free(ctx, schedule);
   return status;

@@ -15,6 +15,13 @@ typedef struct lmi_block_launch {
   int64_t first, count;
 } lmi_block_launch;
 
+/* Rows of a table over the planes of the box: a row of plane z has `runs` runs of `bytes`, `pitch` apart, from
+ * first + z x bytes on. */
+typedef struct lmi_shared_rows {
+  void *first[2]; /* what steps 0 and 1 of the period read */
+  size_t bytes, runs, pitch;
+} lmi_shared_rows;
+
 typedef struct lmi_block_program {
   const lmi_blocks *blocks;
   const lmi_block_launch *launches;
@@ -26,9 +33,14 @@ typedef struct lmi_block_program {
   size_t step_count;
   size_t element_bytes;
   bool overlap;
+  /* Host memory that lies at the same place on every rank, and of which a partition reads the rows beside its own in
+   * its neighbours: sent between ranks alone. */
+  const lmi_shared_rows *shared;
+  size_t shared_count;
 } lmi_block_program;
 
-LAMINA_NODISCARD lamina_status lmi_block_schedule_create(lamina_context *ctx, const lmi_block_program *program,
+/* All ranks plan the same steps. The device is that of all memory named. */
+LAMINA_NODISCARD lamina_status lmi_block_schedule_create(lmi_device *device, const lmi_block_program *program,
                                                          lmi_schedule *schedule);
 
 #endif

@@ -293,7 +293,7 @@ static uint64_t table_bytes(const lmi_blocks *blocks, const lmi_block_part *part
 
 lamina_status lmi_blocks_make_tables(lamina_context *ctx, lmi_blocks *blocks, const lmi_block_map *map)
 {
-  for (int p = 0; p < blocks->layers.count; p++) {
+  for (int p = blocks->layers.own_first; p < blocks->layers.own_first + blocks->layers.own_count; p++) {
     const table_maker maker = {blocks, map, p};
     lmi_block_part *part = &blocks->parts[p];
     LMI_TRY(LMI_ALLOC(ctx, (size_t)part->blocks * LMK_BLOCK_NEIGHBOURS, &part->neighbours));
@@ -310,7 +310,6 @@ lamina_status lmi_blocks_make_tables(lamina_context *ctx, lmi_blocks *blocks, co
     LMI_TRY(make_layers(ctx, &maker));
     part->table_bytes = table_bytes(blocks, part);
     blocks->table_bytes += part->table_bytes;
-    blocks->blocks += part->blocks;
   }
   return LAMINA_OK;
 }

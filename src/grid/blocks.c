@@ -5,13 +5,15 @@
 
 #include <stdlib.h>
 
+#include "base/ranks.h"
+
 enum { KEY_SECTION_SHIFT = 62, KEY_KIND_SHIFT = 61 };
 enum { AT_LOWER, AT_PRIVATE, AT_UPPER, OWN_SECTIONS };
 
 typedef struct sort_entry {
   uint64_t key;
   int32_t x, y, z; /* in blocks */
-  uint64_t special;
+  uint64_t active, special;
 } sort_entry;
 
 static int64_t blocks_along(int64_t cells, int side)
@@ -89,13 +91,20 @@ static lamina_status make_partitions(lamina_context *ctx, lmi_blocks *blocks, co
   const lmi_block_request *request = &blocks->request;
   const int64_t layers = blocks->box.z, layer_blocks = blocks->box.x * blocks->box.y;
   const int side = lmk_block_side(request->is_flat, 2);
-  LMI_REQUIRE(ctx, request->partitions <= layers, LAMINA_ERROR_ARGUMENT,
+  const int ranks = lamina_rank_count(ctx);
+  LMI_REQUIRE(ctx, ranks > 1 || request->partitions <= layers, LAMINA_ERROR_ARGUMENT,
               "%d partitions of %lld planes: the sparse grid has %lld layers of blocks of %d planes, so at most %lld "
               "partitions",
               request->partitions, (long long)request->cells.z, (long long)layers, side, (long long)layers);
+  LMI_REQUIRE(ctx, (int64_t)request->partitions * ranks <= layers, LAMINA_ERROR_ARGUMENT,
+              "%d ranks x %d partitions of %lld planes: the sparse grid has %lld layers of blocks of %d planes, so at "
+              "most %lld ranks with %d partitions each",
+              ranks, request->partitions, (long long)request->cells.z, (long long)layers, side,
+              (long long)(layers / request->partitions), request->partitions);
   LMI_TRY(lmi_partition_create(ctx, layers, request->partitions, request->is_periodic[2], &blocks->layers));
   LMI_TRY(lmi_partition_create(ctx, layers, request->partitions, request->is_periodic[2], &blocks->planes));
   int64_t *cells = NULL;
+  LMI_TRY(LMI_ALLOC(ctx, (size_t)blocks->layers.count, &blocks->parts));
   LMI_TRY(LMI_ALLOC(ctx, (size_t)layers, &cells));
   for (int64_t z = 0; z < layers; z++)
     for (int64_t i = 0; i < layer_blocks; i++)
@@ -173,7 +182,7 @@ static lamina_status sort_part(lamina_context *ctx, const lmi_blocks *blocks, in
           spread_bits((uint64_t)x) | spread_bits((uint64_t)y) << 1 | spread_bits((uint64_t)z) << 2;
         const uint64_t key =
           (uint64_t)own_section(layers, z) << KEY_SECTION_SHIFT | (uint64_t)groups << KEY_KIND_SHIFT | morton;
-        *next++ = (sort_entry){key, (int32_t)x, (int32_t)y, (int32_t)z, special};
+        *next++ = (sort_entry){key, (int32_t)x, (int32_t)y, (int32_t)z, active, special};
       }
   qsort(*entries, (size_t)*count, sizeof **entries, compare_entries);
   return LAMINA_OK;
@@ -249,32 +258,48 @@ static void lay_out_halos(const lmi_blocks *blocks, int p)
   }
 }
 
-static lamina_status fill_part(lamina_context *ctx, lmi_blocks *blocks, int p, const lmi_block_map *map)
+/* Numbers the blocks of a partition, and counts the special ones. */
+static void number_blocks(lmi_blocks *blocks, int p, const sort_entry *entries, int64_t count, const lmi_block_map *map)
 {
   lmi_block_part *part = &blocks->parts[p];
-  sort_entry *entries = NULL;
-  int64_t count = 0;
-  lamina_status status = LAMINA_OK;
-  LMI_TRY_GOTO(status, sort_part(ctx, blocks, p, map, &entries, &count), cleanup);
-  lay_out_own(blocks, p, entries, count);
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, (size_t)count, &part->active), cleanup);
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, (size_t)count, &part->special), cleanup);
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, (size_t)count, &part->kinds), cleanup);
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, 3 * (size_t)count, &part->places), cleanup);
+  for (int64_t i = 0; i < count; i++) {
+    map->number[box_index(blocks, entries[i].x, entries[i].y, entries[i].z)] = (int32_t)i;
+    part->special_blocks += entries[i].special != 0;
+    part->special_cells += lmk_count_bits(entries[i].special);
+  }
+  blocks->blocks += count;
+  blocks->special_blocks += part->special_blocks;
+}
+
+static lamina_status fill_own(lamina_context *ctx, lmi_block_part *part, const sort_entry *entries, int64_t count)
+{
+  LMI_TRY(LMI_ALLOC(ctx, (size_t)count, &part->active));
+  LMI_TRY(LMI_ALLOC(ctx, (size_t)count, &part->special));
+  LMI_TRY(LMI_ALLOC(ctx, (size_t)count, &part->kinds));
+  LMI_TRY(LMI_ALLOC(ctx, 3 * (size_t)count, &part->places));
   for (int64_t i = 0; i < count; i++) {
     const sort_entry *e = &entries[i];
-    const int64_t at = box_index(blocks, e->x, e->y, e->z);
-    map->number[at] = (int32_t)i;
-    part->active[i] = map->active[at];
+    part->active[i] = e->active;
     part->special[i] = e->special;
     part->kinds[i] = e->special != 0;
-    part->special_blocks += e->special != 0;
-    part->special_cells += lmk_count_bits(e->special);
     part->places[3 * i] = e->x;
     part->places[3 * i + 1] = e->y;
     part->places[3 * i + 2] = e->z;
   }
-cleanup:
+  return LAMINA_OK;
+}
+
+static lamina_status fill_part(lamina_context *ctx, lmi_blocks *blocks, int p, const lmi_block_map *map)
+{
+  sort_entry *entries = NULL;
+  int64_t count = 0;
+  lamina_status status = sort_part(ctx, blocks, p, map, &entries, &count);
+  if (status == LAMINA_OK) {
+    lay_out_own(blocks, p, entries, count);
+    number_blocks(blocks, p, entries, count, map);
+    if (lmi_partition_is_own(&blocks->layers, p))
+      status = fill_own(ctx, &blocks->parts[p], entries, count);
+  }
   lmi_free(ctx, entries);
   return status;
 }
@@ -293,7 +318,6 @@ lamina_status lmi_blocks_create(lamina_context *ctx, const lmi_block_request *re
   LMI_REQUIRE(ctx, widest < 1 << 20, LAMINA_ERROR_ARGUMENT, "a box of %lld blocks along an axis: at most 2^20",
               (long long)widest);
   const size_t count = (size_t)(box.x * box.y * box.z);
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, (size_t)request->partitions, &blocks->parts), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, count, &map.active), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, count, &map.number), cleanup);
   for (size_t i = 0; i < count; i++)
@@ -315,7 +339,7 @@ cleanup:
 
 void lmi_blocks_free(lamina_context *ctx, lmi_blocks *blocks)
 {
-  for (int p = 0; blocks->parts != NULL && p < blocks->request.partitions; p++) {
+  for (int p = 0; blocks->parts != NULL && p < blocks->layers.count; p++) {
     lmi_block_part *part = &blocks->parts[p];
     void *const tables[] = {part->neighbours,  part->active,       part->extents, part->link_first,
                             part->links,       part->kinds,        part->special, part->items,

@@ -27,7 +27,7 @@ typedef uint64_t lmi_block_special(const void *user, lamina_int3 block, uint64_t
 typedef struct lmi_block_request {
   lamina_int3 cells; /* of the box, in the kernels' axes */
   bool is_flat;      /* y is one cell thick: blocks of 8 x 1 x 8 */
-  int partitions;
+  int partitions;    /* on each rank */
   int velocities;
   const int8_t (*c)[4];
   bool is_periodic[3];
@@ -71,12 +71,14 @@ typedef struct lmi_blocks {
   lamina_int3 box;       /* in blocks */
   lmi_partition layers;  /* of blocks */
   lmi_partition planes;  /* the same slabs in planes of cells */
-  lmi_block_part *parts; /* layers.count */
-  int64_t cells, blocks; /* with fluid */
-  uint64_t table_bytes;
+  lmi_block_part *parts; /* layers.count; those of other ranks have sizes and sections, but no tables */
+  int64_t cells, blocks; /* with fluid, of all ranks */
+  int64_t special_blocks;
+  uint64_t table_bytes; /* of this rank */
 } lmi_blocks;
 
-/* Errors: ARGUMENT when there are more partitions than layers, no cell with fluid, or more blocks than 2^31; MEMORY. */
+/* Not collective: every rank looks at the whole box. Errors: ARGUMENT when there are more partitions than layers, no
+ * cell with fluid, or more blocks than 2^31; MEMORY. */
 LAMINA_NODISCARD lamina_status lmi_blocks_create(lamina_context *ctx, const lmi_block_request *request,
                                                  lmi_blocks *blocks);
 void lmi_blocks_free(lamina_context *ctx, lmi_blocks *blocks);

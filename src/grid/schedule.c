@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
-enum { MAX_COMPONENTS = 32, MAX_PHASES = 3, LAUNCHES_PER_SLAB = 3, TAGS = 32768 };
+#include "message_plan.h"
+
+enum { MAX_COMPONENTS = 32, MAX_PHASES = 3, LAUNCHES_PER_SLAB = 3 };
 
 /* The plan being made: arrays large enough for all steps, filled from the front. */
 typedef struct step_plan {
@@ -9,9 +11,7 @@ typedef struct step_plan {
   const lmi_schedule_options *options;
   lmi_schedule *schedule;
   size_t copies, launches, phases;
-  lmi_message *messages; /* of the step being planned: this rank's ends */
-  size_t message_count;
-  int tag; /* messages between any ranks so far in the step: the same number on both ends */
+  lmi_message_plan messages; /* of the step being planned */
 } step_plan;
 
 /* One run of set bits of a component set, from `from` on; count 0 when there is none. */
@@ -32,32 +32,9 @@ typedef struct face_traffic {
   bool whole_plane; /* AoS without in-place slots: the plane goes as it is */
 } face_traffic;
 
-/* A range that crosses between ranks: one end of it is a message of this rank, or none is. */
-static void add_message(step_plan *plan, const lmi_copy *copy)
-{
-  const lmi_partition *partition = plan->partition;
-  const bool sends = lmi_partition_is_own(partition, copy->source_partition);
-  const int tag = plan->tag++ % TAGS;
-  if (!sends && !lmi_partition_is_own(partition, copy->target_partition))
-    return;
-  plan->messages[plan->message_count++] = (lmi_message){
-    .memory = sends ? (void *)(uintptr_t)copy->source : copy->target,
-    .bytes = copy->bytes,
-    .rows = copy->rows,
-    .pitch = copy->pitch,
-    .partition = sends ? copy->source_partition : copy->target_partition,
-    .peer = partition->slabs[sends ? copy->target_partition : copy->source_partition].rank,
-    .tag = tag,
-    .is_receive = !sends,
-  };
-}
-
 static void add_copy(step_plan *plan, const lmi_copy *copy)
 {
-  const lmi_slab *slabs = plan->partition->slabs;
-  if (slabs[copy->source_partition].rank != slabs[copy->target_partition].rank)
-    add_message(plan, copy);
-  else if (lmi_partition_is_own(plan->partition, copy->source_partition))
+  if (!lmi_message_plan_take(&plan->messages, copy) && lmi_partition_is_own(plan->partition, copy->source_partition))
     plan->schedule->copies[plan->copies++] = *copy;
 }
 
@@ -206,20 +183,6 @@ static void end_phase(step_plan *plan, size_t first_copy, size_t first_launch, l
   };
 }
 
-/* The messages of the step being planned as one exchange, which the schedule keeps; *exchange is NULL without any. */
-static lamina_status make_exchange(step_plan *plan, const lmi_operation *operation, lmi_exchange **exchange)
-{
-  *exchange = NULL;
-  if (plan->message_count == 0)
-    return LAMINA_OK;
-  lmi_device *device = operation->accesses[0].field->device;
-  LMI_TRY(device->ops->exchange != NULL
-            ? device->ops->exchange(device, plan->messages, plan->message_count, exchange)
-            : lmi_exchange_create(device->ctx, plan->messages, plan->message_count, exchange));
-  plan->schedule->messages[plan->schedule->message_sets++] = *exchange;
-  return LAMINA_OK;
-}
-
 /* Whether anything is sent is decided for all ranks alike: it shapes phases, not messages. */
 static lamina_status plan_step(step_plan *plan, const lmi_operation *operations, size_t count, size_t index)
 {
@@ -227,10 +190,10 @@ static lamina_status plan_step(step_plan *plan, const lmi_operation *operations,
   const size_t first_phase = plan->phases, copies = plan->copies;
   size_t launches = plan->launches;
   const double messages = plan->schedule->period.messages;
-  plan->message_count = 0;
-  plan->tag = 0;
+  lmi_message_plan_begin(&plan->messages);
   plan_copies(plan, operations, count, index);
-  LMI_TRY(make_exchange(plan, &operations[index], &exchange));
+  LMI_TRY(
+    lmi_message_plan_end(&plan->messages, operations[index].accesses[0].field->device, plan->schedule, &exchange));
   const bool sends = plan->schedule->period.messages > messages;
   plan->schedule->exchanges += sends;
   if (sends && plan->options->overlap) {
@@ -261,13 +224,14 @@ lamina_status lmi_schedule_create(lamina_context *ctx, const lmi_partition *part
 {
   lamina_status status = LAMINA_OK;
   *schedule = (lmi_schedule){0};
-  step_plan made = {.partition = partition, .options = options, .schedule = schedule};
+  step_plan made = {
+    .partition = partition, .options = options, .schedule = schedule, .messages = {.partition = partition}};
   const size_t launches = operation_count * (size_t)partition->count * LAUNCHES_PER_SLAB;
   const size_t copies = copy_bound(partition, operations, operation_count);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, copies, &schedule->copies), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, operation_count, &schedule->messages), cleanup);
   if (lamina_rank_count(ctx) > 1)
-    LMI_TRY_GOTO(status, LMI_ALLOC(ctx, copies, &made.messages), cleanup);
+    LMI_TRY_GOTO(status, LMI_ALLOC(ctx, copies, &made.messages.list), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, launches, &schedule->launches), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, operation_count * MAX_PHASES, &schedule->phases), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, operation_count, &schedule->steps), cleanup);
@@ -284,7 +248,7 @@ lamina_status lmi_schedule_create(lamina_context *ctx, const lmi_partition *part
     schedule->period.bytes / (double)operation_count,
   };
 cleanup:
-  lmi_free(ctx, made.messages);
+  lmi_free(ctx, made.messages.list);
   if (status != LAMINA_OK)
     lmi_schedule_free(ctx, schedule);
   return status;

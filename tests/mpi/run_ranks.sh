@@ -34,10 +34,34 @@ output:
   - {compare: mass, gate: 1e-6}
 checkpoint: {every: 0.1 s}
 CASE
+cat > tunnel.yaml <<'CASE'
+title: A spinning ball in a tunnel
+domain: {cells: [32, 16, 22], length: 2}
+fluid: {reynolds: 40, speed: 1}
+grid: sparse
+lattice: d3q19
+collision: regularized
+curved: bouzidi
+bodies:
+  - {name: ball, sphere: {centre: [0.6, 0.5, 0.7], radius: 0.23}, spin: [0, 0, 1]}
+boundaries: {all: slip, x-: {velocity: {at: [1, 0, 0], ramp: 0.05 s}}, x+: outflow, y-: wall}
+run: {steps: 60}
+forces:
+  - {body: ball, every: 4 steps}
+probes:
+  - {at: [1.3, 0.5, 0.7], every: 4 steps}
+statistics: {from: 0.05 s, every: 4 steps}
+output:
+  - {fields: [velocity, pressure, density]}
+  - {slice: {y: 0.3}, image: speed, every: 0.1 s}
+  - {series: [mass, momentum, kinetic_energy, max_speed, enstrophy], every: 0.025 s}
+  - {profile: {x: 1.5, y: 0.3}, value: velocity_x, at: end}
+checkpoint: {every: 0.1 s}
+CASE
 sed -e 's/cells: .*, length/cells: [20, 13], length/; s/d3q19/d2q9/; s/z+: .*}}/y+: {moving_wall: [1, 0]}}/; s/slice: {y: 0.3}/slice: {}/; s/{x: 0.5, y: 0.3}/{x: 0.5}/' box.yaml > flat.yaml
 
 rm -rf out-*
-for case in box flat; do
+for case in box flat tunnel; do
   "$LAMINA" run $case.yaml --threads 1 --quiet --out out-$case > run.out 2> run.err || fail "one process: $(cat run.err)"
   for n in 2 3 4; do
     ranks $n $case.yaml --out out-$case-$n || fail "$n ranks: $(cat run.err)"
@@ -52,14 +76,24 @@ done
 ranks 2 box.yaml --out out-slabs --partitions 3 || fail "2 ranks of 3 slabs: $(cat run.err)"
 same out-box out-slabs fields.vtkhdf
 
+ranks 2 tunnel.yaml --out out-parts --partitions 3 || fail "2 ranks of 3 parts: $(cat run.err)"
+same out-tunnel out-parts fields.vtkhdf
+
 # Half of it on N ranks, the rest on M.
-for pair in 2:3 3:1 1:4 4:2; do
-  n=${pair%:*} m=${pair#*:}
+halves() { # CASE N M STEPS FILES: half on N ranks, the rest on M ranks with other slabs
+  case=$1 n=$2 m=$3 half=$4
+  shift 4
   rm -rf out-half
-  ranks "$n" box.yaml --out out-half --set run.steps=35 || fail "first half on $n ranks: $(cat run.err)"
-  ranks "$m" box.yaml --out out-half --resume --partitions 2 || fail "second half on $m ranks: $(cat run.err)"
-  for file in series.csv profile-velocity_x-z.csv checkpoint.h5; do
-    cmp out-box/$file out-half/$file || fail "$n ranks, then $m: not the same flow"
+  ranks "$n" $case.yaml --out out-half --set run.steps="$half" || fail "$case: first half on $n ranks: $(cat run.err)"
+  ranks "$m" $case.yaml --out out-half --resume --partitions 2 || fail "$case: second half on $m ranks: $(cat run.err)"
+  for file in "$@"; do
+    cmp out-$case/$file out-half/$file || fail "$case: $n ranks, then $m: not the same flow"
   done
+}
+for pair in 2:3 3:1 1:4 4:2; do
+  halves box ${pair%:*} ${pair#*:} 35 series.csv profile-velocity_x-z.csv checkpoint.h5
+done
+for pair in 3:2 1:3 4:1; do
+  halves tunnel ${pair%:*} ${pair#*:} 36 series.csv force-ball.csv probe-1.csv statistics.vtkhdf checkpoint.h5
 done
 echo ok
