@@ -10,11 +10,11 @@ export LAMINA_NVRTC="$nvrtc" LAMINA_KERNEL_CACHE="${LAMINA_KERNEL_CACHE:-/tmp/la
 export LD_LIBRARY_PATH="$folder:$(dirname "$nvrtc"):${LD_LIBRARY_PATH:-}"
 while read -r line; do
   [ -z "$line" ] && continue
-  case $line in
+  case ${line%% *} in
   *=*) echo "{\"task\":\"setting\",\"value\":\"${line%% *}\"}" >>"$out" ;;
   esac
   # shellcheck disable=SC2086
-  case $line in
+  case ${line%% *} in
   *=*) timeout 240 env "${line%% *}" "$folder/lamina_accelerator_session" ${line#* } ;;
   *) timeout 240 "$folder/lamina_accelerator_session" $line ;;
   esac >>"$out" 2>>"$out.err" </dev/null || echo "FAILED ($?): $line" | tee -a "$out.err"

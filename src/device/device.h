@@ -28,7 +28,8 @@ typedef struct lmi_dense_key {
   int64_t nx, ny; /* cells of a row, rows of a plane: 1 in two dimensions */
   /* Faces joined inside a slab; z is not where several slabs are neighbours. */
   bool wraps_x, wraps_y, wraps_z;
-  bool direct; /* where it can, a step stores into neighbouring slabs, and no messages are sent */
+  bool direct; /* where it can, a step reaches into neighbouring slabs, and no messages are sent */
+  bool joined; /* a backend's own: it does so in place, for one memory holds them all */
 } lmi_dense_key;
 
 /* How the places of one component in one plane are arranged (kernel/dense.h); numbers of places. */

@@ -75,10 +75,10 @@ LMK_INLINE void LMK_NAME(mend_end)(const LMK_NAME(element) * field, const lmk_de
 #endif
 }
 
-LMK_INLINE void LMK_NAME(load_cells)(const lmk_device_step *step, const LMK_NAME(position) * at, int before,
-                                     LMK_NAME(cells) * cells)
+LMK_INLINE void LMK_NAME(load_cells)(const lmk_device_step *step, const lmk_device_part *part,
+                                     const LMK_NAME(position) * at, int before, LMK_NAME(cells) * cells)
 {
-  const LMK_NAME(element) *field = (const LMK_NAME(element) *)step->source;
+  const LMK_NAME(element) *field = (const LMK_NAME(element) *)part->source;
   LMK_NAME(load_population)(field, at, before, LMK_REST, 0, 0, 0, cells);
 #define LMK_LOAD_PAIR(k, cx, cy, cz, w)                                             \
   LMK_NAME(load_population)(field, at, before, LMK_UP(k), (cx), (cy), (cz), cells); \
@@ -120,14 +120,14 @@ LMK_INLINE void LMK_NAME(store_population)(LMK_NAME(element) * field, const LMK_
   const int dx = to.shift * cx, dy = to.shift * cy, dz = to.shift * cz;
   const int32_t place = LMK_NAME(vector_place)(at, dx);
   LMK_NAME(element) *target = field + LMK_NAME(row_element)(at, to.slot, dy, dz, place);
-  if (dx == 0 || !(dx > 0 ? at->x_last : at->x_first)) {
-    LMK_NAME(store_vector)(target, cells->f[q]);
-    return;
-  }
   LMK_REAL lanes[LMK_LANES];
   LMK_UNROLL
   for (int l = 0; l < LMK_LANES; l++)
-    lanes[l] = cells->f[q][l];
+    lanes[l] = LMK_NAME(dither)(cells->f[q][l], cells->f[q == LMK_REST ? 0 : LMK_Q - 1 - q][l]);
+  if (dx == 0 || !(dx > 0 ? at->x_last : at->x_first)) {
+    LMK_NAME(store_vector)(target, lanes);
+    return;
+  }
   LMK_NAME(turn_lanes)(lanes, -dx);
 #if LMK_WALL_X
   /* The lane that leaves is the one that turned around. Its place at the other end of the row is not this thread's to
@@ -140,10 +140,10 @@ LMK_INLINE void LMK_NAME(store_population)(LMK_NAME(element) * field, const LMK_
 #endif
 }
 
-LMK_INLINE void LMK_NAME(store_cells)(const lmk_device_step *step, const LMK_NAME(position) * at, int parity,
+LMK_INLINE void LMK_NAME(store_cells)(const lmk_device_part *part, const LMK_NAME(position) * at, int parity,
                                       const LMK_NAME(cells) * cells)
 {
-  LMK_NAME(element) *field = (LMK_NAME(element) *)step->target;
+  LMK_NAME(element) *field = (LMK_NAME(element) *)part->target;
   LMK_NAME(store_population)(field, at, parity, LMK_REST, 0, 0, 0, cells);
 #define LMK_STORE_PAIR(k, cx, cy, cz, w)                                             \
   LMK_NAME(store_population)(field, at, parity, LMK_UP(k), (cx), (cy), (cz), cells); \
@@ -201,34 +201,55 @@ LMK_INLINE bool LMK_NAME(collide_cells)(const lmk_device_step *step, LMK_NAME(ce
   return bad;
 }
 
+/* The part of the launch that this thread works on, and its row there: false where there is none. Every other step goes
+ * through the planes backwards: what the step before touched last is still in the cache. */
+LMK_INLINE bool LMK_NAME(find_row)(const lmk_device_step *step, int parity, int *part, int32_t *y, int32_t *z)
+{
+  const int32_t layer = parity ? LMK_BLOCKS(z) - 1 - LMK_BLOCK(z) : LMK_BLOCK(z);
+  *part = 0;
+#if LMK_JOINED
+  while (*part + 1 < step->part_count && layer >= step->parts[*part + 1].first_layer)
+    ++*part;
+#endif
+  const lmk_device_part *found = &step->parts[*part];
+  *y = step->first_row + LMK_BLOCK(y) * LMK_BLOCK_Y + LMK_THREAD(y);
+  *z = found->first_plane + (layer - found->first_layer) * LMK_BLOCK_Z + (LMK_BLOCK_Z > 1 ? LMK_THREAD(z) : 0);
+  return *y < LMK_NY && *z < found->end_plane;
+}
+
 /* After a step with a non-finite value the steps behind it leave the field as it is. The watch is read before the
  * populations and asked after the collision: its latency hides behind theirs. */
 LMK_INLINE void LMK_NAME(step_vector)(const lmk_device_step *step, int parity)
 {
   const int32_t vector = LMK_BLOCK(x) * LMK_BLOCK_X + LMK_THREAD(x);
-  const int32_t y = step->first_row + LMK_BLOCK(y) * LMK_BLOCK_Y + LMK_THREAD(y);
-  const int32_t z = step->first_plane + LMK_BLOCK(z) * LMK_BLOCK_Z + LMK_THREAD(z);
-  if (vector >= LMK_VECTORS || y >= LMK_NY || z >= step->end_plane)
+  int32_t y, z;
+  int index;
+  LMK_LET_NEXT_START();
+  if (vector >= LMK_VECTORS || !LMK_NAME(find_row)(step, parity, &index, &y, &z))
     return;
+  const lmk_device_part *part = &step->parts[index];
+  LMK_NAME(position) at;
+  LMK_NAME(find_position)(&part->slab, vector, y, z, &at);
+  LMK_AWAIT_LAST();
   const lmk_watch watch = *step->watch;
   const bool is_over = watch.fault >> LMK_FAULT_STEP_SHIFT < watch.base + step->step;
-  LMK_NAME(position) at;
-  LMK_NAME(find_position)(&step->slab, vector, y, z, &at);
   LMK_NAME(cells) cells;
-  LMK_NAME(load_cells)(step, &at, 1 - parity, &cells);
+  LMK_NAME(load_cells)(step, part, &at, 1 - parity, &cells);
   const bool bad = LMK_NAME(collide_cells)(step, &cells);
   if (is_over)
     return;
-  LMK_NAME(store_cells)(step, &at, parity, &cells);
+  LMK_FORGET(z);
+  LMK_NAME(find_position)(&part->slab, vector, y, z, &at);
+  LMK_NAME(store_cells)(part, &at, parity, &cells);
 #if LMK_DIRECT
   if (z == 0 && step->neighbour_target[0] != 0)
     LMK_NAME(store_across)(step, &at, parity, 0, step->neighbour[0].planes, &cells);
-  if (z == step->slab.planes - 1 && step->neighbour_target[1] != 0)
+  if (z == part->slab.planes - 1 && step->neighbour_target[1] != 0)
     LMK_NAME(store_across)(step, &at, parity, 1, -1, &cells);
 #endif
   if (bad)
     LMK_KEEP_LEAST(&step->watch->fault, (step->watch->base + step->step) << LMK_FAULT_STEP_SHIFT |
-                                          (uint64_t)step->partition << LMK_FAULT_PARTITION_SHIFT | (uint64_t)z);
+                                          (uint64_t)part->partition << LMK_FAULT_PARTITION_SHIFT | (uint64_t)z);
 }
 
 LMK_KERNEL LMK_BOUNDS(LMK_BLOCK_X *LMK_BLOCK_Y *LMK_BLOCK_Z, LMK_LEAST_BLOCKS)

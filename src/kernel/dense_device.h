@@ -22,15 +22,31 @@ enum { LMK_FAULT_STEP_SHIFT = 34, LMK_FAULT_PARTITION_SHIFT = 24 };
 /* Faces as bits: 1 << x low, 1 << x high, 1 << y low, ... */
 typedef struct lmk_device_slab {
   lmk_span spans[LMK_MAX_SPANS];
+  int64_t beside[2]; /* LMK_JOINED: where the planes below and above begin, in elements from this slab's own field */
+  int64_t beside_component[2];
   int32_t span_count;
   int32_t low_planes;
   int32_t planes; /* of the slab */
   int32_t walls, wraps;
+  int32_t joins; /* 1: the plane below is a neighbour's, 2: the one above */
 } lmk_device_slab;
 
-typedef struct lmk_device_step {
+/* A slab's part of a launch. */
+typedef struct lmk_device_part {
   lmk_device_slab slab;
   void *source, *target;
+  int32_t first_plane, end_plane; /* of this launch */
+  int32_t first_layer;            /* of thread blocks along z that work on it */
+  uint32_t partition;
+} lmk_device_part;
+
+/* Parts of one launch; as many as fit into the 4 KiB that arguments may take. A text that joins no slabs has one. */
+enum { LMK_MAX_PARTS = 8 };
+#ifndef LMK_PARTS
+#define LMK_PARTS LMK_MAX_PARTS
+#endif
+
+typedef struct lmk_device_step {
   lmk_watch *watch;
   lmk_device_slab neighbour[2]; /* the slab below, above: where its field is stored to as well (LMK_DIRECT) */
   void *neighbour_target[2];    /* NULL where there is none */
@@ -38,8 +54,10 @@ typedef struct lmk_device_step {
   double force[3];
   double momentum[LMK_FACES][LMK_MAX_VELOCITIES]; /* what a moving wall adds to f_q: 6 w c.u */
   int32_t moving;                                 /* faces whose momentum is not zero */
-  int32_t first_plane, end_plane, first_row;      /* of this launch */
-  uint32_t step, partition;                       /* step: after watch->base */
+  int32_t first_row;                              /* of this launch */
+  int32_t part_count;
+  uint32_t step; /* after watch->base */
+  lmk_device_part parts[LMK_PARTS];
 } lmk_device_step;
 
 typedef struct lmk_device_planes {

@@ -3,7 +3,8 @@
  * plane), LMK_ROW (places between rows), LMK_ORIGIN (place of cell (0, 0); in front of it a spare row, as behind the
  * last), LMK_COLUMN (of the places outside the x walls, the entry of row 0), LMK_WALL_X (0: x wraps), LMK_WRAP_Y,
  * LMK_WRAP_Z (1: the faces are joined inside the slab), LMK_PLANE_STRIDE, LMK_COMPONENT_STRIDE (0: passed at run time),
- * LMK_ONE_SPAN, LMK_STRIDE (elements between places), LMK_STREAMING, LMK_LANES.
+ * LMK_ONE_SPAN, LMK_JOINED (1: planes beside the slab are those of other slabs, not halos), LMK_STRIDE (elements
+ * between places), LMK_STREAMING, LMK_LANES.
  *
  * A row is split: lane l of vector j holds the cell x = j + l * LMK_VECTORS. A step of one cell in x is then a step of
  * one whole aligned vector; only the first and the last vector of a row turn their lanes. Where nothing wraps, rows and
@@ -45,6 +46,14 @@ LMK_INLINE int32_t LMK_NAME(stored_plane)(const lmk_device_slab *slab, int32_t z
 
 LMK_INLINE void LMK_NAME(find_plane)(const lmk_device_slab *slab, int32_t z, int64_t *plane, int64_t *component)
 {
+#if LMK_JOINED
+  const int side = z < 0 ? 0 : 1;
+  if ((z < 0 || z >= slab->planes) && (slab->joins >> side & 1) != 0) {
+    *plane = slab->beside[side];
+    *component = slab->beside_component[side];
+    return;
+  }
+#endif
   const int64_t stored = LMK_NAME(stored_plane)(slab, z);
 #if LMK_COMPONENT_STRIDE
   *plane = stored * LMK_PLANE_STRIDE;
@@ -70,7 +79,7 @@ LMK_INLINE void LMK_NAME(find_position)(const lmk_device_slab *slab, int32_t vec
   LMK_UNROLL
   for (int i = 0; i < 3; i += 2) {
     at->row[i] = LMK_NAME(stored_row)(y + i - 1);
-#if LMK_ONE_SPAN && !LMK_WRAP_Z
+#if LMK_ONE_SPAN && !LMK_WRAP_Z && !LMK_JOINED
     at->plane[i] = at->plane[1] + (i - 1) * LMK_PLANE_STRIDE;
     at->component[i] = at->component[1];
 #else

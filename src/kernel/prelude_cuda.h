@@ -21,8 +21,22 @@ typedef unsigned long long uint64_t;
 #define LMK_ARGUMENT const __grid_constant__
 #define LMK_ALIGNED(bytes) __align__(bytes)
 #define LMK_BLOCK(axis) ((int)blockIdx.axis)
+#define LMK_BLOCKS(axis) ((int)gridDim.axis)
 #define LMK_THREAD(axis) ((int)threadIdx.axis)
 #define LMK_KEEP_LEAST(address, value) atomicMin((unsigned long long *)(address), (unsigned long long)(value))
+
+/* The compiler takes the value for a new one: what was derived from it is not kept in registers until here. */
+#define LMK_FORGET(value) asm volatile("" : "+r"(value))
+
+/* A launch that follows another on its stream and was told that it may start early: lets its own follower start, and
+ * waits for all that the one before has done. */
+#if __CUDA_ARCH__ >= 900
+#define LMK_LET_NEXT_START() asm volatile("griddepcontrol.launch_dependents;")
+#define LMK_AWAIT_LAST() asm volatile("griddepcontrol.wait;" : : : "memory")
+#else
+#define LMK_LET_NEXT_START()
+#define LMK_AWAIT_LAST()
+#endif
 
 /* Between devices: what a device wrote before it told is there for whoever has heard. Polls take about a microsecond:
  * patience lasts a minute or so. */
@@ -58,6 +72,14 @@ LMK_INLINE double LMK_SQRT(double a)
   return __dsqrt_rn(a);
 }
 
+LMK_INLINE uint32_t lmk_bits(float value)
+{
+  return __float_as_uint(value);
+}
+LMK_INLINE float lmk_of_bits(uint32_t bits)
+{
+  return __uint_as_float(bits);
+}
 LMK_INLINE float lmk_half_to_float(uint16_t half)
 {
   float value;

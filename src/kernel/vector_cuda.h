@@ -49,6 +49,21 @@ LMK_INLINE LMK_NAME(element) LMK_NAME(pack)(LMK_REAL value)
 #endif
 }
 
+/* A value that rounds to the half below or above it with such chances that the mean is right: rounding to the nearest
+ * swallows what a flow near its steady state still changes. What is cut off of `other`, of the same cell, is the dice,
+ * so that nothing but the cell decides. */
+LMK_INLINE LMK_REAL LMK_NAME(dither)(LMK_REAL value, LMK_REAL other)
+{
+#if LMK_STORAGE_BITS == 16
+  const uint32_t cut = 13, golden = 2654435769u; /* bits that a half has not; 2^32 over the golden ratio */
+  const uint32_t dice = (lmk_bits(other) * golden) >> (32 - cut);
+  return lmk_of_bits((lmk_bits(value) + dice) >> cut << cut);
+#else
+  (void)other;
+  return value;
+#endif
+}
+
 LMK_INLINE LMK_REAL LMK_NAME(load_one)(const LMK_NAME(element) * from)
 {
   return LMK_NAME(unpack)(*from);

@@ -205,28 +205,30 @@ static void d3q19_f32_sm_80(void **state)
   compile_lattice(LAMINA_D3Q19, LAMINA_F32, LAMINA_STORAGE_FULL, 80);
 }
 
-/* Every pattern in every layout, joined faces and stores into neighbours. */
+/* Every pattern in every layout: joined faces, stores into neighbours, slabs that reach into each other. */
 static void patterns_and_layouts(void **state)
 {
   (void)state;
   bench b;
   open_bench(&b);
   for (int streaming = LAMINA_ESOTERIC_PULL; streaming <= LAMINA_TWO_GRID; streaming++)
-    for (int layout = LAMINA_LAYOUT_PLANE; layout <= LAMINA_LAYOUT_AOS; layout++) {
-      const bool wraps = layout % 2 != 0;
-      const lmi_dense_key key = {
-        .lattice = LAMINA_D3Q19,
-        .streaming = (lamina_streaming)streaming,
-        .layout = (lamina_layout)layout,
-        .nx = 256,
-        .ny = 256,
-        .wraps_x = wraps,
-        .wraps_y = wraps,
-        .wraps_z = wraps,
-        .direct = !wraps,
-      };
-      compile_key(&b, &key, 90);
-    }
+    for (int layout = LAMINA_LAYOUT_PLANE; layout <= LAMINA_LAYOUT_AOS; layout++)
+      for (int joined = 0; joined < 2; joined++) {
+        const bool wraps = layout % 2 != 0 && !joined;
+        const lmi_dense_key key = {
+          .lattice = LAMINA_D3Q19,
+          .streaming = (lamina_streaming)streaming,
+          .layout = (lamina_layout)layout,
+          .nx = 256,
+          .ny = 256,
+          .wraps_x = wraps,
+          .wraps_y = wraps,
+          .wraps_z = wraps,
+          .direct = !wraps,
+          .joined = joined != 0,
+        };
+        compile_key(&b, &key, 90);
+      }
   close_bench(&b);
 }
 

@@ -60,6 +60,22 @@ typedef struct lmi_cu_copy_2d {
   size_t bytes, rows;
 } lmi_cu_copy_2d;
 
+/* CUlaunchAttribute and CUlaunchConfig; of the attributes one is used. */
+enum { LMI_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
+typedef struct lmi_cu_launch_attribute {
+  int id, unused;
+  union {
+    char room[64];
+    int is_allowed;
+  } value;
+} lmi_cu_launch_attribute;
+typedef struct lmi_cu_launch_config {
+  unsigned grid[3], block[3], shared_bytes;
+  lmi_cu_stream stream;
+  lmi_cu_launch_attribute *attributes;
+  unsigned attribute_count;
+} lmi_cu_launch_config;
+
 /* X(field, symbol, arguments) */
 #define LMI_CUDA_FUNCTIONS(X)                                                                                         \
   X(init, "cuInit", (unsigned flags))                                                                                 \
@@ -98,6 +114,8 @@ typedef struct lmi_cu_copy_2d {
   X(launch, "cuLaunchKernel",                                                                                         \
     (lmi_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
      unsigned block_z, unsigned shared_bytes, lmi_cu_stream stream, void **arguments, void **extra))                  \
+  X(launch_with, "cuLaunchKernelEx",                                                                                  \
+    (const lmi_cu_launch_config *config, lmi_cu_function function, void **arguments, void **extra))                   \
   X(stream_create, "cuStreamCreate", (lmi_cu_stream * stream, unsigned flags))                                        \
   X(stream_destroy, "cuStreamDestroy_v2", (lmi_cu_stream stream))                                                     \
   X(stream_synchronize, "cuStreamSynchronize", (lmi_cu_stream stream))                                                \

@@ -71,8 +71,10 @@ static lamina_status append_geometry(lamina_context *ctx, const lmi_dense_key *k
   LMI_TRY(append_layout(ctx, key, &shape.plane, text));
   return lmi_text_append(ctx, text,
                          "#define LMK_BLOCK_X %d\n#define LMK_BLOCK_Y %d\n#define LMK_BLOCK_Z %d\n"
-                         "#define LMK_LEAST_BLOCKS %d\n#define LMK_PLANES_BLOCK 128\n#define LMK_DIRECT %d\n",
-                         shape.block[0], shape.block[1], shape.block[2], shape.least_blocks, key->direct);
+                         "#define LMK_LEAST_BLOCKS %d\n#define LMK_PLANES_BLOCK 128\n#define LMK_DIRECT %d\n"
+                         "#define LMK_JOINED %d\n%s",
+                         shape.block[0], shape.block[1], shape.block[2], shape.least_blocks,
+                         key->direct && !key->joined, key->joined, key->joined ? "" : "#define LMK_PARTS 1\n");
 }
 
 lamina_status lmi_cuda_dense_text(lamina_context *ctx, const lmi_dense_key *key, lmi_text *text)

@@ -83,12 +83,14 @@ static lamina_status open_units(lmi_cuda_device *cuda, const lmi_device_options 
   return LAMINA_OK;
 }
 
-/* LAMINA_CUDA_REPLAY=streams: each step is put on streams anew, for comparisons. meetings: devices wait for each other
- * without events (cuda_meet.c); not the usual way before it has been measured. */
+/* LAMINA_CUDA_REPLAY=streams: each step is put on streams anew; late: none starts before the last has ended; both for
+ * comparisons. meetings: devices wait for each other without events (cuda_meet.c); not the usual way before it has been
+ * measured. */
 static void choose_replay(lmi_cuda_device *cuda)
 {
   const char *wanted = getenv("LAMINA_CUDA_REPLAY");
   cuda->graphs = wanted == NULL || strcmp(wanted, "streams") != 0;
+  cuda->early = wanted == NULL || strcmp(wanted, "late") != 0;
   cuda->meetings = wanted != NULL && strcmp(wanted, "meetings") == 0;
 }
 
@@ -250,7 +252,7 @@ static bool is_same_key(const lmi_dense_key *a, const lmi_dense_key *b)
   return a->lattice == b->lattice && a->collision == b->collision && a->precision == b->precision &&
          a->storage == b->storage && a->streaming == b->streaming && a->layout == b->layout && a->force == b->force &&
          a->nx == b->nx && a->ny == b->ny && a->wraps_x == b->wraps_x && a->wraps_y == b->wraps_y &&
-         a->wraps_z == b->wraps_z && a->direct == b->direct;
+         a->wraps_z == b->wraps_z && a->direct == b->direct && a->joined == b->joined;
 }
 
 static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bool is_blocks)
@@ -271,6 +273,7 @@ static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bo
       .nx = key->nx,
       .ny = key->ny,
       .direct = key->direct && !is_blocks,
+      .joined = key->joined && !is_blocks,
       .is_blocks = is_blocks,
       .value_bytes = role == LMI_CUDA_MOMENTS || key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float),
     };
@@ -302,6 +305,7 @@ static lamina_status cuda_dense_kernels(lmi_device *device, const lmi_dense_key 
   lmi_dense_key own = *asked;
   const lmi_dense_key *const key = &own;
   own.direct = asked->direct && cuda->reaches_all;
+  own.joined = own.direct && cuda->unit_count == 1;
   const double places = (double)(key->nx + 128) * (double)(key->ny + 2);
   LMI_REQUIRE(device->ctx, places < 2147483648.0, LAMINA_ERROR_ARGUMENT,
               "planes of %lld x %lld cells: the cuda backend takes at most 2^31 places a plane", (long long)key->nx,

@@ -45,7 +45,8 @@ struct lmi_kernel {
   lmi_cuda_role role;
   lmi_cuda_shape shape;
   int64_t nx, ny;
-  bool direct;                                      /* steps store into neighbouring slabs themselves */
+  bool direct;                                      /* steps reach into neighbouring slabs themselves */
+  bool joined;                                      /* and all slabs of a step are launched as one */
   bool is_blocks;                                   /* arguments are those of kernel/block.h */
   size_t value_bytes;                               /* of an element in canonical order */
   lmi_cu_function functions[LMI_CUDA_MAX_UNITS][2]; /* by unit and, for steps, by parity */
@@ -93,6 +94,7 @@ typedef struct lmi_cuda_device {
   int unit_count;
   bool reaches_all;   /* every device, the memory of every other */
   bool graphs;        /* periods are captured; off where the driver captures nothing across devices */
+  bool early;         /* steps start before the ones they wait for have ended */
   bool meetings;      /* devices with one slab each tell each other themselves that a step is done */
   lmi_cuda_set *sets; /* all that were asked for, the newest first */
   lmi_cuda_mirror *mirrors;
@@ -118,6 +120,9 @@ LAMINA_NODISCARD lamina_status lmi_cuda_launch_step(const lmi_cuda_device *cuda,
 LAMINA_NODISCARD lamina_status lmi_cuda_launch_planes(const lmi_cuda_device *cuda, const lmi_launch *launch,
                                                       lmi_cu_address buffer, int64_t first, int64_t count);
 
+/* All slabs of a step that are joined. */
+LAMINA_NODISCARD lamina_status lmi_cuda_launch_joined(const lmi_cuda_device *cuda, const lmi_step_phases *step,
+                                                      uint64_t index, lmi_cu_stream stream);
 /* A whole slab's launch of a step whose kernels store into their neighbours. */
 LAMINA_NODISCARD lamina_status lmi_cuda_launch_slab(const lmi_cuda_device *cuda, const lmi_step_phases *step,
                                                     int partition, uint64_t index, lmi_cu_stream stream);

@@ -192,12 +192,31 @@ static lamina_status record_direct_step(const lmi_cuda_device *cuda, const lmi_s
 }
 
 /* The first launch tells; a program of messages alone has none. */
-static bool is_direct(const lmi_program *program)
+static const lmi_kernel *first_kernel(const lmi_program *program)
 {
   for (size_t p = 0; p < program->steps[0].phase_count; p++)
     if (program->steps[0].phases[p].launch_count > 0)
-      return program->steps[0].phases[p].launches[0].kernel->direct;
-  return false;
+      return program->steps[0].phases[p].launches[0].kernel;
+  return NULL;
+}
+
+static bool is_direct(const lmi_program *program)
+{
+  const lmi_kernel *kernel = first_kernel(program);
+  return kernel != NULL && kernel->direct;
+}
+
+static bool is_joined(const lmi_program *program)
+{
+  const lmi_kernel *kernel = first_kernel(program);
+  return kernel != NULL && kernel->joined;
+}
+
+/* Steps are single launches: slabs that are joined, or one alone. */
+static bool is_chain(const lmi_cuda_device *cuda, const lmi_program *program)
+{
+  const lmi_kernel *kernel = first_kernel(program);
+  return is_joined(program) || (kernel != NULL && !kernel->is_blocks && cuda->lane_count == 1);
 }
 
 static bool is_meeting(const lmi_cuda_device *cuda, const lmi_program *program)
@@ -256,14 +275,31 @@ static lamina_status join_lanes(const lmi_cuda_device *cuda)
   return LAMINA_OK;
 }
 
+static const lmi_step_phases *step_at(const lmi_program *program, int64_t step)
+{
+  return &program->steps[(size_t)step % program->step_count];
+}
+
+/* A chain of launches on the device's own stream, without an event. */
+static lamina_status record_chain(const lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count)
+{
+  const lmi_cu_stream stream = cuda->units[0].stream;
+  LMI_TRY(lmi_cuda_enter(cuda, 0));
+  for (int64_t s = 0; s < count; s++)
+    LMI_TRY(lmi_cuda_launch_joined(cuda, step_at(program, start + s), (uint64_t)s, stream));
+  return lmi_cuda_advance_watch(cuda, 0, (uint64_t)count);
+}
+
 static lamina_status record_steps(const lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count)
 {
   const bool direct = is_direct(program);
   if (is_meeting(cuda, program))
     return lmi_cuda_record_meetings(cuda, program, start, count);
+  if (is_chain(cuda, program))
+    return record_chain(cuda, program, start, count);
   LMI_TRY(fork_lanes(cuda));
   for (int64_t s = 0; s < count; s++) {
-    const lmi_step_phases *step = &program->steps[(size_t)(start + s) % program->step_count];
+    const lmi_step_phases *step = step_at(program, start + s);
     LMI_TRY(direct ? record_direct_step(cuda, step, (uint64_t)s) : record_step(cuda, step, (uint64_t)s));
   }
   LMI_TRY(join_lanes(cuda));
@@ -439,7 +475,7 @@ lamina_status lmi_cuda_replay(lmi_device *device, const lmi_program *program, in
   *fault = (lmi_fault){0};
   LMI_TRY(require_lanes(cuda, program));
   LMI_TRY(lmi_cuda_prepare_blocks(cuda, program));
-  if (is_direct(program))
+  if (is_direct(program) && !is_joined(program))
     LMI_TRY(fill_halos(cuda, program, start));
   for (int64_t done = 0; done < count && !fault->found; done += CHUNK_STEPS) {
     const int64_t here = count - done < CHUNK_STEPS ? count - done : CHUNK_STEPS;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BLOCK_THREADS = 128, WARP = 32, MAX_BLOCK_Z = 64 };
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BLOCK_THREADS = 128, WARP = 32, MAX_BLOCK_Z = 64, HALF_THREADS = 64 };
 
 static int64_t round_up(int64_t value, int64_t unit)
 {
@@ -49,20 +49,25 @@ static int block_width(int64_t vectors, int widest)
 }
 
 /* Blocks of a multiprocessor that registers must leave room for; 1: as the compiler likes. For halves the latency that
- * one more block hides is worth the few bytes that spill: d3q19 at 256^3 moves from 48 455 to 50 288 MLUPS. */
+ * more warps hide is worth the few bytes that spill; slabs that are joined need more addresses, which the compiler
+ * keeps where one slab's fit when it has to. */
 static int least_blocks(const lmi_dense_key *key)
 {
+  if (key->joined && key->streaming == LAMINA_ESOTERIC_PULL && key->layout == LAMINA_LAYOUT_PLANE &&
+      key->precision == LAMINA_F32 && key->storage == LAMINA_STORAGE_FULL &&
+      (key->collision == LAMINA_BGK || key->collision == LAMINA_CUMULANT))
+    return key->lattice == LAMINA_D3Q19 ? 4 : key->lattice == LAMINA_D3Q27 ? 3 : 1;
   if (key->storage != LAMINA_STORAGE_F16 || key->collision != LAMINA_BGK)
     return 1;
-  return key->lattice == LAMINA_D3Q19 ? 5 : key->lattice == LAMINA_D3Q27 ? 3 : 1;
+  return key->lattice == LAMINA_D3Q19 ? 10 : key->lattice == LAMINA_D3Q27 ? 6 : 1;
 }
 
 static void cut_blocks(const lmi_dense_key *key, lmi_cuda_shape *shape)
 {
   const bool is_cumulant = key->lattice == LAMINA_D3Q27 && key->collision == LAMINA_CUMULANT;
-  const bool likes_tall = key->storage == LAMINA_STORAGE_F16 || is_cumulant;
+  const bool is_half = key->storage == LAMINA_STORAGE_F16, likes_tall = is_half || is_cumulant;
   const int width = block_width(key->nx / shape->lanes, likes_tall ? WARP : BLOCK_THREADS);
-  const int rest = BLOCK_THREADS / width;
+  const int rest = (is_half ? HALF_THREADS : BLOCK_THREADS) / width; /* the last round of small blocks is short */
   const bool single_rows = key->ny == 1;
   shape->block[0] = width;
   shape->block[1] = single_rows ? 1 : rest;

@@ -388,6 +388,12 @@ int cuLaunchKernel(const emulated_entry *function, unsigned gx, unsigned gy, uns
   return 0;
 }
 
+int cuLaunchKernelEx(const launch_config *config, const emulated_entry *function, void **arguments, void **extra)
+{
+  return cuLaunchKernel(function, config->grid[0], config->grid[1], config->grid[2], config->block[0], config->block[1],
+                        config->block[2], config->shared, config->s, arguments, extra);
+}
+
 /* ---- streams, events, graphs ---- */
 
 int cuStreamCreate(stream **made, unsigned flags)

@@ -10,6 +10,7 @@ typedef struct emulated_entry {
 #define EMULATED_THREADS(call)                                                                                         \
   const int threads = block[0] * block[1] * block[2];                                                                  \
   const int64_t total = (int64_t)threads * grid[0] * grid[1] * grid[2];                                                \
+  emulated_grid = (emulated_index){grid[0], grid[1], grid[2]};                                                         \
   for (int64_t n = 0; n < total; n++) {                                                                                \
     const int64_t at = backwards ? total - 1 - n : n;                                                                  \
     const int t = (int)(at % threads);                                                                                 \

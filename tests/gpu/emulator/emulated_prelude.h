@@ -12,7 +12,7 @@
 typedef struct emulated_index {
   int x, y, z;
 } emulated_index;
-static emulated_index emulated_block, emulated_thread;
+static emulated_index emulated_block, emulated_thread, emulated_grid;
 
 #define LMK_INLINE static inline __attribute__((always_inline))
 #define LMK_UNROLL
@@ -22,7 +22,11 @@ static emulated_index emulated_block, emulated_thread;
 #define LMK_ARGUMENT const
 #define LMK_ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define LMK_BLOCK(axis) (emulated_block.axis)
+#define LMK_BLOCKS(axis) (emulated_grid.axis)
 #define LMK_THREAD(axis) (emulated_thread.axis)
+#define LMK_FORGET(value) ((void)(value))
+#define LMK_LET_NEXT_START()
+#define LMK_AWAIT_LAST()
 #define LMK_KEEP_LEAST(address, value) (*(address) = *(address) < (value) ? *(address) : (value))
 
 /* A launch that would have to wait is run again later. */
@@ -45,6 +49,18 @@ static inline uint64_t lmk_hear(const uint64_t *address)
 #define LMK_FMA(a, b, c) _Generic((a) + (c), float : __builtin_fmaf, double : __builtin_fma)((a), (b), (c))
 #define LMK_SQRT(a) _Generic((a), float : __builtin_sqrtf, double : __builtin_sqrt)(a)
 
+static inline uint32_t lmk_bits(float value)
+{
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+static inline float lmk_of_bits(uint32_t bits)
+{
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
 static inline float lmk_half_to_float(uint16_t half)
 {
   _Float16 value;

@@ -73,6 +73,13 @@ int cuModuleGetFunction(const emulated_entry **function, module *m, const char *
 int cuFuncGetAttribute(int *value, int attribute, const emulated_entry *function);
 int cuLaunchKernel(const emulated_entry *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, stream *s, void **arguments, void **extra);
+typedef struct launch_config { /* CUlaunchConfig */
+  unsigned grid[3], block[3], shared;
+  stream *s;
+  void *attributes;
+  unsigned attribute_count;
+} launch_config;
+int cuLaunchKernelEx(const launch_config *config, const emulated_entry *function, void **arguments, void **extra);
 int cuStreamCreate(stream **made, unsigned flags);
 int cuStreamDestroy_v2(stream *s);
 int cuStreamSynchronize(stream *s);
