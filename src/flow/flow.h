@@ -50,6 +50,11 @@ typedef struct lmi_flow_ops {
   /* lamina_solver_read_levels for whole planes. NULL: all cells are of level 0. */
   void (*levels)(const lmi_flow *flow, int64_t first, int64_t count, uint8_t *levels);
 
+  /* The stack of levels, and planes() in the cells of one level: those that are not of the level are zeros there, and
+   * stay as they are on import. NULL: there are none. */
+  const struct lmi_levels *(*stack)(const lmi_flow *flow);
+  lamina_status (*level_planes)(const lmi_flow *flow, int level, int what, int64_t first, int64_t count, void *buffer);
+
   /* lamina_solver_read_marks for whole planes of this rank. NULL: all cells are fluid. */
   lamina_status (*marks)(const lmi_flow *flow, int64_t first, int64_t count, uint8_t *marks);
 

@@ -278,6 +278,16 @@ static void find_info(const lmi_flow *base, lamina_solver_info *info)
   }
 }
 
+static const lmi_levels *find_stack(const lmi_flow *base)
+{
+  return &((const lmi_level_flow *)base)->levels;
+}
+
+static lamina_status move_level(const lmi_flow *base, int level, int what, int64_t first, int64_t count, void *buffer)
+{
+  return lmi_level_move((const lmi_level_flow *)base, level, what, first, count, buffer);
+}
+
 const lmi_flow_ops lmi_level_flow_ops = {
   .name = "levels",
   .create = create,
@@ -290,5 +300,7 @@ const lmi_flow_ops lmi_level_flow_ops = {
   .restart = restart,
   .initialise = lmi_level_initialise,
   .levels = lmi_level_read_levels,
+  .stack = find_stack,
+  .level_planes = move_level,
   .info = find_info,
 };

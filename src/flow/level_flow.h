@@ -45,6 +45,11 @@ LAMINA_NODISCARD lamina_status lmi_level_refine(lamina_context *ctx, const lamin
 /* The program of two steps of the coarsest level. */
 LAMINA_NODISCARD lamina_status lmi_level_program(lamina_context *ctx, lmi_level_flow *flow);
 
+/* Planes [first, first + count) of one level, in its own cells, between its state and `buffer` in canonical order
+ * (kernel/dense.h, lmk_planes): cells that are not of the level are zeros there. */
+LAMINA_NODISCARD lamina_status lmi_level_move(const lmi_level_flow *flow, int level, int what, int64_t first,
+                                              int64_t count, void *buffer);
+
 /* ops->planes, initialise, levels. */
 lamina_status lmi_level_planes(const lmi_flow *base, int what, int64_t first, int64_t count, void *buffer);
 lamina_status lmi_level_initialise(lmi_flow *base, const lamina_solver_options *options,

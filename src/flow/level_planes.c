@@ -208,6 +208,49 @@ lamina_status lmi_level_planes(const lmi_flow *base, int what, int64_t first, in
   return LAMINA_OK;
 }
 
+static void move_cell(const mover *m, int level, const int64_t at[3], char *element, int64_t cells)
+{
+  const lmi_level_flow *flow = m->flow;
+  const int velocities = flow->base.lattice->velocities;
+  const size_t bytes = flow->base.element_bytes;
+  const int32_t cell = lmi_level_cell_number(&flow->levels, level, &flow->blocks[level], at);
+  for (int i = 0; m->what == LMI_PLANES_MOMENTS && i < 4; i++) {
+    double moment = 0.0;
+    for (int q = 0; q < velocities; q++)
+      moment += (i == 0 ? 1.0 : (double)flow->base.lattice->c[q][i - 1]) *
+                load(m->buffers[level] + (size_t)lmk_cell_element(cell, q, velocities) * bytes, bytes);
+    ((double *)(void *)element)[i * cells] = moment;
+  }
+  for (int q = 0; m->what != LMI_PLANES_MOMENTS && q < velocities; q++) {
+    char *stored = m->buffers[level] + (size_t)lmk_cell_element(cell, q, velocities) * bytes;
+    char *given = element + (size_t)(q * cells) * bytes;
+    memcpy(m->what == LMI_PLANES_EXPORT ? given : stored, m->what == LMI_PLANES_EXPORT ? stored : given, bytes);
+  }
+}
+
+lamina_status lmi_level_move(const lmi_level_flow *flow, int level, int what, int64_t first, int64_t count,
+                             void *buffer)
+{
+  const int64_t *n = flow->levels.level[level].cells, cells = n[0] * n[1];
+  const bool reads = what == LMI_PLANES_MOMENTS;
+  const size_t element = reads ? sizeof(double) : flow->base.element_bytes;
+  const size_t plane = (size_t)((reads ? 4 : flow->base.lattice->velocities) * cells) * element;
+  mover m = {.flow = flow, .what = what};
+  m.buffers[level] = what == LMI_PLANES_IMPORT ? flow->state[level].buffers[0] : lmi_level_current(flow, level);
+  if (what != LMI_PLANES_IMPORT)
+    memset(buffer, 0, (size_t)count * plane);
+  int64_t at[3];
+  for (at[2] = first; at[2] < first + count; at[2]++)
+    for (at[1] = 0; at[1] < n[1]; at[1]++)
+      for (at[0] = 0; at[0] < n[0]; at[0]++)
+        if (flow->levels.level[level].leaf[lmi_level_word(&flow->levels, level, at)] >>
+              lmi_level_bit(&flow->levels, at) &
+            1)
+          move_cell(&m, level, at,
+                    (char *)buffer + (size_t)(at[2] - first) * plane + (size_t)(at[1] * n[0] + at[0]) * element, cells);
+  return LAMINA_OK;
+}
+
 void lmi_level_read_levels(const lmi_flow *base, int64_t first, int64_t count, uint8_t *levels)
 {
   const lmi_level_flow *flow = (const lmi_level_flow *)base;

@@ -145,6 +145,7 @@ typedef struct lmi_case_output {
   lmi_output_kind kind;
   const lmi_tree_node *where;
   bool arrays[LMI_ARRAY_COUNT];
+  lmi_case_choice cells; /* of fields on a grid of levels: 0: each in its size, 1: a box of finest ones */
   bool columns[LMI_SERIES_COUNT];
   lmi_case_span every; /* not given: at the end only */
   bool at_end;

@@ -25,6 +25,7 @@ static const lmi_case_word COLUMNS[] = {
   {NULL, 0},
 };
 
+static const lmi_case_word CELLS[] = {{"levels", 0}, {"finest", 1}, {NULL, 0}};
 static const lmi_case_word LINES[] = {{"none", 0}, {"streamlines", 1}, {"levels", 2}, {NULL, 0}};
 
 static const lmi_case_word EXACTS[] = {
@@ -190,6 +191,7 @@ static const lmi_case_key OUTPUT_KEYS[] = {
   {.name = "sizes", .read = read_sizes, .low = 2, .high = 1 << 24, .hint = "cells along x"},
   {.name = "image", .read = lmi_case_read_choice, .offset = OUTPUT(scalar), .words = SCALARS},
   {.name = "value", .read = lmi_case_read_choice, .offset = OUTPUT(scalar), .words = SCALARS},
+  {.name = "cells", .read = lmi_case_read_choice, .offset = OUTPUT(cells), .words = CELLS},
   {.name = "lines", .read = lmi_case_read_choice, .offset = OUTPUT(lines), .words = LINES},
   {.name = "range", .read = lmi_case_read_vector, .offset = OUTPUT(range), .low = -1e12, .high = 1e12},
   {.name = "every",
@@ -258,6 +260,8 @@ static lamina_status check_slice_keys(lmi_case_reader *reader, const lmi_tree_no
     return lmi_case_fail(reader, range->where, "range belongs to a slice and is [low, high] with low < high");
   if (output->lines.where != NULL && !is_slice)
     return lmi_case_fail(reader, output->lines.where, "lines are drawn on a slice only");
+  if (output->cells.where != NULL && output->kind != LMI_OUTPUT_FIELDS)
+    return lmi_case_fail(reader, output->cells.where, "cells belongs to fields; write {fields: [...], cells: finest}");
   return LAMINA_OK;
 }
 
@@ -438,6 +442,9 @@ static lamina_status check_output(lmi_case_reader *reader, const lamina_case *fl
   LMI_TRY(check_positions(reader, flow, output));
   if (output->scalar.value == LMI_SCALAR_VELOCITY_Z && flow->dimension == 2)
     return lmi_case_fail(reader, output->scalar.where, "velocity_z: the flow has two dimensions");
+  if (output->cells.where != NULL && output->cells.value == 0 && flow->solver.grid != LAMINA_GRID_LEVELS)
+    return lmi_case_fail(reader, output->cells.where,
+                         "cells: levels needs a grid of levels (grid: {kind: levels, ...})");
   if (output->kind == LMI_OUTPUT_SLICE)
     return check_slice(reader, flow, output);
   if (output->kind == LMI_OUTPUT_PROFILE)

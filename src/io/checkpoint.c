@@ -182,7 +182,7 @@ static lamina_status read_content(lmi_checkpoint *checkpoint, const char *path)
   LMI_TRY(lmi_store_open(checkpoint->ctx, path, KIND, &checkpoint->store));
   LMI_TRY(read_solver(checkpoint));
   LMI_TRY(read_note(checkpoint));
-  lmi_store_array populations;
+  lmi_store_array populations = {0};
   return lmi_store_find_array(checkpoint->store, POPULATIONS, &populations, &checkpoint->populations);
 }
 
@@ -267,7 +267,7 @@ static lamina_status compare(const lmi_checkpoint *checkpoint, const lamina_solv
 static lamina_status read_populations(lmi_checkpoint *checkpoint, lamina_solver *solver)
 {
   const size_t bytes = lmi_store_plane_bytes(checkpoint->store, checkpoint->populations);
-  lmi_store_array stored;
+  lmi_store_array stored = {0};
   LMI_TRY(lmi_store_find_array(checkpoint->store, POPULATIONS, &stored, &checkpoint->populations));
   LMI_REQUIRE(checkpoint->ctx,
               bytes == lamina_solver_plane_bytes(solver) &&

@@ -78,24 +78,19 @@ static lamina_status put_geometry(lmi_store *store, const lmi_field_frame *frame
   const double origin[3] = {frame->origin.x, frame->origin.y, frame->origin.z};
   const double spacing[3] = {frame->spacing.x, frame->spacing.y, frame->spacing.z};
   const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  LMI_TRY(lmi_store_put_ints(store, "/VTKHDF", "Version", version, LMI_COUNT(version)));
-  LMI_TRY(lmi_store_put_text(store, "/VTKHDF", "Type", "ImageData"));
-  LMI_TRY(lmi_store_put_ints(store, "/VTKHDF", "WholeExtent", extent, LMI_COUNT(extent)));
-  LMI_TRY(lmi_store_put_reals(store, "/VTKHDF", "Origin", origin, LMI_COUNT(origin)));
-  LMI_TRY(lmi_store_put_reals(store, "/VTKHDF", "Spacing", spacing, LMI_COUNT(spacing)));
-  LMI_TRY(lmi_store_put_reals(store, "/VTKHDF", "Direction", direction, LMI_COUNT(direction)));
-  LMI_TRY(lmi_store_put_ints(store, LMI_FIELD_GROUP, "step", &frame->step, 1));
-  return lmi_store_put_reals(store, LMI_FIELD_GROUP, "time_s", &frame->time, 1);
+  LMI_TRY(lmi_store_put_ints(store, LMI_FIELD_ROOT, "Version", version, LMI_COUNT(version)));
+  LMI_TRY(lmi_store_put_text(store, LMI_FIELD_ROOT, "Type", LMI_FIELD_TYPE_BOX));
+  LMI_TRY(lmi_store_put_ints(store, LMI_FIELD_ROOT, "WholeExtent", extent, LMI_COUNT(extent)));
+  LMI_TRY(lmi_store_put_reals(store, LMI_FIELD_ROOT, "Origin", origin, LMI_COUNT(origin)));
+  LMI_TRY(lmi_store_put_reals(store, LMI_FIELD_ROOT, "Spacing", spacing, LMI_COUNT(spacing)));
+  return lmi_store_put_reals(store, LMI_FIELD_ROOT, "Direction", direction, LMI_COUNT(direction));
 }
 
-static lamina_status put_texts(lamina_context *ctx, lmi_store *store, const lmi_field_content *content, lmi_text *names)
+static lamina_status list_texts(lamina_context *ctx, lmi_store *store, const lmi_field_content *content,
+                                lmi_text *names)
 {
-  for (size_t i = 0; i < content->array_count; i++) {
-    char path[LMI_FIELD_PATH_BYTES];
-    LMI_TRY(lmi_store_put_text(store, lmi_field_path(content->arrays[i].name, path), "unit",
-                               content->arrays[i].unit != NULL ? content->arrays[i].unit : ""));
+  for (size_t i = 0; i < content->array_count; i++)
     LMI_TRY(lmi_text_append(ctx, names, "%s\n", content->arrays[i].name));
-  }
   LMI_TRY(lmi_store_put_text(store, LMI_FIELD_GROUP, "arrays", names->data));
   names->length = 0;
   LMI_TRY(lmi_text_append(ctx, names, "%s", ""));
@@ -105,6 +100,25 @@ static lamina_status put_texts(lamina_context *ctx, lmi_store *store, const lmi_
     LMI_TRY(lmi_text_append(ctx, names, "%s\n", pair->name));
   }
   return lmi_store_put_text(store, LMI_FIELD_GROUP, "attributes", names->data);
+}
+
+lamina_status lmi_field_put_texts(lamina_context *ctx, lmi_store *store, const lmi_field_content *content)
+{
+  lmi_text names = {0};
+  LMI_TRY(lmi_store_put_ints(store, LMI_FIELD_GROUP, "step", &content->frame.step, 1));
+  LMI_TRY(lmi_store_put_reals(store, LMI_FIELD_GROUP, "time_s", &content->frame.time, 1));
+  const lamina_status status = list_texts(ctx, store, content, &names);
+  lmi_text_free(ctx, &names);
+  return status;
+}
+
+static lamina_status put_units(lmi_store *store, const lmi_field_content *content)
+{
+  char path[LMI_FIELD_PATH_BYTES];
+  for (size_t i = 0; i < content->array_count; i++)
+    LMI_TRY(lmi_store_put_text(store, lmi_field_path(content->arrays[i].name, path), "unit",
+                               content->arrays[i].unit != NULL ? content->arrays[i].unit : ""));
+  return LAMINA_OK;
 }
 
 static lamina_status allocate_plane(lmi_field_writer *writer)
@@ -130,23 +144,29 @@ static lamina_status begin_file(lmi_field_writer *writer, const char *path, cons
                                   .rank = array->components == 1 ? 3 : 4,
                                   .dims = {(uint64_t)cells.z, (uint64_t)cells.y, (uint64_t)cells.x, 3}};
   }
-  LMI_TRY(lmi_store_create(writer->ctx, path, lmi_field_kind, arrays, content->array_count, &writer->store));
-  lmi_text names = {0};
+  const lmi_store_kind kind = {.name = lmi_field_kind.name, .version = LMI_FIELD_VERSION_BOX};
+  LMI_TRY(lmi_store_create(writer->ctx, path, kind, arrays, content->array_count, &writer->store));
   lamina_status status = allocate_plane(writer);
   if (status == LAMINA_OK)
     status = put_geometry(writer->store, &content->frame);
   if (status == LAMINA_OK)
-    status = put_texts(writer->ctx, writer->store, content, &names);
-  lmi_text_free(writer->ctx, &names);
+    status = put_units(writer->store, content);
+  if (status == LAMINA_OK)
+    status = lmi_field_put_texts(writer->ctx, writer->store, content);
   return lmi_store_begin_planes(writer->store, status);
+}
+
+lamina_status lmi_field_check(lamina_context *ctx, const lmi_field_content *content)
+{
+  LMI_TRY(check_frame(ctx, &content->frame));
+  return check_arrays(ctx, content);
 }
 
 lamina_status lmi_field_writer_create(lamina_context *ctx, const char *path, const lmi_field_content *content,
                                       lmi_field_writer **writer)
 {
   *writer = NULL;
-  LMI_TRY(check_frame(ctx, &content->frame));
-  LMI_TRY(check_arrays(ctx, content));
+  LMI_TRY(lmi_field_check(ctx, content));
   lmi_field_writer *made = NULL;
   LMI_TRY(LMI_ALLOC(ctx, 1, &made));
   made->ctx = ctx;

@@ -12,7 +12,10 @@
  *   for (lamina_index z = 0; z < content.frame.cells.z; z++)
  *     lmi_field_writer_plane(writer, 0, z, (const double *const[]){ux, uy, uz});   ... and array 1
  *   lmi_field_writer_finish(writer);       the file now has its name
- *   lmi_field_writer_destroy(writer);      removes what was not finished */
+ *   lmi_field_writer_destroy(writer);      removes what was not finished
+ *
+ * Reading does not care whether a file holds one box or levels (level_file.h): those are read as a box of finest
+ * cells. */
 #ifndef LMI_FIELD_FILE_H
 #define LMI_FIELD_FILE_H
 
@@ -114,5 +117,9 @@ LAMINA_NODISCARD lamina_status lmi_field_vti_write(lamina_context *ctx, lmi_fiel
  * run ends with the list of an unbroken one. */
 LAMINA_NODISCARD lamina_status lmi_field_series_add(lamina_context *ctx, const char *base, const char *file_name,
                                                     const lmi_field_content *content);
+
+/* The same without the XDMF index, which cannot describe a file of levels. */
+LAMINA_NODISCARD lamina_status lmi_field_list_add(lamina_context *ctx, const char *base, const char *file_name,
+                                                  double time);
 
 #endif

@@ -7,11 +7,13 @@
 #include "field_file.h"
 #include "field_format.h"
 #include "hdf5_store.h"
+#include "level_file.h"
 
 struct lmi_field_file {
   lamina_context *ctx;
   char *path;
   lmi_store *store;
+  lmi_level_reader *levels;  /* NULL: one box */
   lmi_field_content content; /* points into what follows */
   lmi_field_array *arrays;
   lmi_text_pair *attributes;
@@ -44,7 +46,7 @@ static char *cut_line(char *at)
   return end + 1;
 }
 
-static lamina_status read_geometry(lmi_field_file *file)
+static lamina_status read_box(lmi_field_file *file)
 {
   int64_t extent[6];
   double origin[3], spacing[3];
@@ -52,8 +54,6 @@ static lamina_status read_geometry(lmi_field_file *file)
   LMI_TRY(lmi_store_get_ints(file->store, "/VTKHDF", "WholeExtent", extent, LMI_COUNT(extent)));
   LMI_TRY(lmi_store_get_reals(file->store, "/VTKHDF", "Origin", origin, LMI_COUNT(origin)));
   LMI_TRY(lmi_store_get_reals(file->store, "/VTKHDF", "Spacing", spacing, LMI_COUNT(spacing)));
-  LMI_TRY(lmi_store_get_ints(file->store, LMI_FIELD_GROUP, "step", &frame->step, 1));
-  LMI_TRY(lmi_store_get_reals(file->store, LMI_FIELD_GROUP, "time_s", &frame->time, 1));
   frame->cells = (lamina_int3){extent[1], extent[3], extent[5]};
   frame->origin = (lamina_real3){origin[0], origin[1], origin[2]};
   frame->spacing = (lamina_real3){spacing[0], spacing[1], spacing[2]};
@@ -63,12 +63,33 @@ static lamina_status read_geometry(lmi_field_file *file)
   return LAMINA_OK;
 }
 
+static lamina_status read_geometry(lmi_field_file *file)
+{
+  char *type = NULL;
+  lmi_field_frame *frame = &file->content.frame;
+  LMI_TRY(lmi_store_get_ints(file->store, LMI_FIELD_GROUP, "step", &frame->step, 1));
+  LMI_TRY(lmi_store_get_reals(file->store, LMI_FIELD_GROUP, "time_s", &frame->time, 1));
+  LMI_TRY(lmi_store_get_text(file->store, LMI_FIELD_ROOT, "Type", &type));
+  const bool has_levels = strcmp(type, LMI_FIELD_TYPE_LEVELS) == 0;
+  lmi_free(file->ctx, type);
+  return has_levels ? lmi_level_reader_create(file->ctx, file->store, frame, &file->levels) : read_box(file);
+}
+
+static lamina_status read_level_array(lmi_field_file *file, size_t i, const char *name)
+{
+  lmi_field_array *array = &file->arrays[i];
+  LMI_TRY(lmi_level_reader_find(file->levels, i, name, array, &file->units[i]));
+  array->name = name;
+  array->unit = file->units[i];
+  return LAMINA_OK;
+}
+
 /* The array's shape must be that of the box. */
 static lamina_status read_array(lmi_field_file *file, size_t i, const char *name)
 {
   char path[LMI_FIELD_PATH_BYTES];
   lmi_field_path(name, path);
-  lmi_store_array stored;
+  lmi_store_array stored = {0};
   LMI_TRY(lmi_store_find_array(file->store, path, &stored, &file->store_index[i]));
   const lamina_int3 cells = file->content.frame.cells;
   const bool is_box = stored.rank >= 3 && stored.dims[0] == (uint64_t)cells.z && stored.dims[1] == (uint64_t)cells.y &&
@@ -79,6 +100,14 @@ static lamina_status read_array(lmi_field_file *file, size_t i, const char *name
   file->arrays[i] = (lmi_field_array){
     .name = name, .unit = file->units[i], .components = stored.rank == 3 ? 1 : 3, .precision = stored.precision};
   return LAMINA_OK;
+}
+
+static size_t plane_bytes(const lmi_field_file *file, size_t i)
+{
+  const lamina_int3 cells = file->content.frame.cells;
+  const lmi_field_array *array = &file->arrays[i];
+  const size_t value = array->precision == LAMINA_F64 ? sizeof(double) : sizeof(float);
+  return (size_t)(cells.x * cells.y) * (size_t)array->components * value;
 }
 
 static lamina_status read_arrays(lmi_field_file *file)
@@ -93,8 +122,8 @@ static lamina_status read_arrays(lmi_field_file *file)
   char *line = file->array_names;
   for (size_t i = 0; i < count; i++) {
     char *next = cut_line(line);
-    LMI_TRY(read_array(file, i, line));
-    const size_t bytes = lmi_store_plane_bytes(file->store, file->store_index[i]);
+    LMI_TRY(file->levels != NULL ? read_level_array(file, i, line) : read_array(file, i, line));
+    const size_t bytes = plane_bytes(file, i);
     largest = bytes > largest ? bytes : largest;
     line = next;
   }
@@ -212,6 +241,8 @@ lamina_status lmi_field_file_read(lmi_field_file *file, size_t array, lamina_box
               " are not all in %s (%" PRId64 " x %" PRId64 " x %" PRId64 ")",
               box.first.x, box.first.y, box.first.z, box.count.x, box.count.y, box.count.z, file->path, cells.x,
               cells.y, cells.z);
+  if (file->levels != NULL)
+    return lmi_level_reader_read(file->levels, array, box, components);
   for (lamina_index z = 0; z < box.count.z; z++) {
     LMI_TRY(lmi_store_read_plane(file->store, file->store_index[array], (uint64_t)(box.first.z + z), file->plane));
     unpack_plane(file, &file->arrays[array], box, z, components);
@@ -219,14 +250,39 @@ lamina_status lmi_field_file_read(lmi_field_file *file, size_t array, lamina_box
   return LAMINA_OK;
 }
 
+/* A plane of a file of levels as one of a box would stand there. */
+static lamina_status fill_plane(lmi_field_file *file, size_t index, lamina_index z)
+{
+  const lamina_int3 cells = file->content.frame.cells;
+  const lmi_field_array *array = &file->arrays[index];
+  const size_t count = (size_t)(cells.x * cells.y), stride = (size_t)array->components;
+  double *values = NULL;
+  LMI_TRY(LMI_ALLOC(file->ctx, stride * count, &values));
+  const lamina_status status =
+    lmi_level_reader_read(file->levels, index, (lamina_box){{0, 0, z}, {cells.x, cells.y, 1}},
+                          (double *const[]){values, values + count, values + 2 * count});
+  for (size_t i = 0; i < stride * count && status == LAMINA_OK; i++) {
+    const double value = values[i % stride * count + i / stride];
+    if (array->precision == LAMINA_F64)
+      ((double *)file->plane)[i] = value;
+    else
+      ((float *)file->plane)[i] = (float)value;
+  }
+  lmi_free(file->ctx, values);
+  return status;
+}
+
 lamina_status lmi_field_file_read_plane(lmi_field_file *file, size_t array, lamina_index z, const void **plane,
                                         size_t *bytes)
 {
   LMI_REQUIRE(file->ctx, array < file->content.array_count && z >= 0 && z < file->content.frame.cells.z,
               LAMINA_ERROR_ARGUMENT, "%s has no plane %" PRId64 " of a field number %zu", file->path, z, array);
-  LMI_TRY(lmi_store_read_plane(file->store, file->store_index[array], (uint64_t)z, file->plane));
+  if (file->levels != NULL)
+    LMI_TRY(fill_plane(file, array, z));
+  else
+    LMI_TRY(lmi_store_read_plane(file->store, file->store_index[array], (uint64_t)z, file->plane));
   *plane = file->plane;
-  *bytes = lmi_store_plane_bytes(file->store, file->store_index[array]);
+  *bytes = plane_bytes(file, array);
   return LAMINA_OK;
 }
 
@@ -235,6 +291,7 @@ void lmi_field_file_close(lmi_field_file *file)
   if (file == NULL)
     return;
   lamina_context *ctx = file->ctx;
+  lmi_level_reader_destroy(file->levels);
   lmi_store_close(file->store);
   for (size_t i = 0; i < LMI_FIELD_MAX_ARRAYS; i++)
     lmi_free(ctx, file->units[i]);

@@ -99,29 +99,40 @@ static lamina_status append_entry(lamina_context *ctx, const char *base, json_t 
 }
 
 static lamina_status add_to_files(lamina_context *ctx, const char *base, json_t *files, const char *file_name,
-                                  const lmi_field_content *content)
+                                  double time, const lmi_field_content *content)
 {
   lmi_text list = {0}, index = {0};
   lamina_status status = name_files(ctx, base, &list, &index);
   if (status == LAMINA_OK)
-    status = read_earlier(ctx, list.data, content->frame.time, files);
+    status = read_earlier(ctx, list.data, time, files);
   if (status == LAMINA_OK)
-    status = append_entry(ctx, base, files, file_name, content->frame.time);
+    status = append_entry(ctx, base, files, file_name, time);
   if (status == LAMINA_OK)
     status = write_list(ctx, list.data, files);
-  if (status == LAMINA_OK)
+  if (status == LAMINA_OK && content != NULL)
     status = write_index(ctx, index.data, files, content);
   lmi_text_free(ctx, &list);
   lmi_text_free(ctx, &index);
   return status;
 }
 
-lamina_status lmi_field_series_add(lamina_context *ctx, const char *base, const char *file_name,
-                                   const lmi_field_content *content)
+static lamina_status add_file(lamina_context *ctx, const char *base, const char *file_name, double time,
+                              const lmi_field_content *content)
 {
   json_t *files = json_array();
   LMI_REQUIRE(ctx, files != NULL, LAMINA_ERROR_MEMORY, "no memory for the series %s", base);
-  const lamina_status status = add_to_files(ctx, base, files, file_name, content);
+  const lamina_status status = add_to_files(ctx, base, files, file_name, time, content);
   json_decref(files);
   return status;
+}
+
+lamina_status lmi_field_series_add(lamina_context *ctx, const char *base, const char *file_name,
+                                   const lmi_field_content *content)
+{
+  return add_file(ctx, base, file_name, content->frame.time, content);
+}
+
+lamina_status lmi_field_list_add(lamina_context *ctx, const char *base, const char *file_name, double time)
+{
+  return add_file(ctx, base, file_name, time, NULL);
 }

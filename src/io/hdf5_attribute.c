@@ -87,6 +87,44 @@ lamina_status lmi_store_put_text(lmi_store *store, const char *object, const cha
   return status;
 }
 
+lamina_status lmi_store_put_group(lmi_store *store, const char *path)
+{
+  if (store->is_member)
+    return LAMINA_OK;
+  const lmi_hdf5_quiet quiet = lmi_hdf5_quiet_begin();
+  const hid_t group = store->file >= 0 ? open_object(store, path) : H5I_INVALID_HID;
+  H5Oclose(group);
+  lmi_hdf5_quiet_end(quiet);
+  LMI_REQUIRE(store->ctx, group >= 0, LAMINA_ERROR_SYSTEM, "libhdf5 cannot put the group %s into %s", path,
+              store->path);
+  return LAMINA_OK;
+}
+
+lamina_status lmi_store_put_table(lmi_store *store, const char *path, const int32_t *values, size_t rows,
+                                  size_t columns)
+{
+  if (store->is_member)
+    return LAMINA_OK;
+  LMI_REQUIRE(store->ctx, store->is_writing && store->file >= 0 && rows > 0 && columns > 0, LAMINA_ERROR_ARGUMENT,
+              "%s takes no table (%s) after its first plane, or an empty one", store->path, path);
+  const lmi_hdf5_quiet quiet = lmi_hdf5_quiet_begin();
+  const hid_t space = H5Screate_simple(2, (const hsize_t[]){rows, columns}, NULL);
+  const hid_t links = H5Pcreate(H5P_LINK_CREATE);
+  const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_create_intermediate_group(links, 1);
+  H5Pset_obj_track_times(creation, false);
+  const hid_t dataset = H5Dcreate2(store->file, path, H5T_NATIVE_INT32, space, links, creation, H5P_DEFAULT);
+  const herr_t written = H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  H5Dclose(dataset);
+  H5Pclose(creation);
+  H5Pclose(links);
+  H5Sclose(space);
+  lmi_hdf5_quiet_end(quiet);
+  LMI_REQUIRE(store->ctx, written >= 0, LAMINA_ERROR_SYSTEM, "libhdf5 cannot put the table %s into %s", path,
+              store->path);
+  return LAMINA_OK;
+}
+
 /* ---- reading ---- */
 
 static lamina_status fail_missing(const lmi_store *store, const char *object, const char *name)
@@ -149,4 +187,38 @@ lamina_status lmi_store_get_text(lmi_store *store, const char *object, const cha
   lmi_free(store->ctx, *text);
   *text = NULL;
   return status == LAMINA_ERROR_CASE ? fail_missing(store, object, name) : status;
+}
+
+static lamina_status read_table(lmi_store *store, hid_t dataset, size_t columns, size_t *rows, int32_t **values)
+{
+  hsize_t sizes[H5S_MAX_RANK] = {0};
+  const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
+  const bool fits = H5Sget_simple_extent_ndims(space) == 2 && H5Sget_simple_extent_dims(space, sizes, NULL) >= 0 &&
+                    sizes[0] > 0 && sizes[1] == columns && H5Tget_class(type) == H5T_INTEGER &&
+                    H5Dget_storage_size(dataset) == sizes[0] * columns * sizeof **values;
+  *rows = (size_t)sizes[0];
+  lamina_status status =
+    fits ? lmi_alloc_array(store->ctx, *rows * columns, sizeof **values, (void **)values) : LAMINA_ERROR_CASE;
+  if (status == LAMINA_OK && H5Dread(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, *values) < 0)
+    status = LAMINA_ERROR_CASE;
+  H5Tclose(type);
+  H5Sclose(space);
+  return status;
+}
+
+lamina_status lmi_store_get_table(lmi_store *store, const char *path, size_t columns, size_t *rows, int32_t **values)
+{
+  *values = NULL;
+  const lmi_hdf5_quiet quiet = lmi_hdf5_quiet_begin();
+  const hid_t dataset = H5Dopen2(store->file, path, H5P_DEFAULT);
+  const lamina_status status = dataset >= 0 ? read_table(store, dataset, columns, rows, values) : LAMINA_ERROR_CASE;
+  H5Dclose(dataset);
+  lmi_hdf5_quiet_end(quiet);
+  if (status == LAMINA_OK)
+    return LAMINA_OK;
+  lmi_free(store->ctx, *values);
+  *values = NULL;
+  return status == LAMINA_ERROR_CASE ? lmi_fail(store->ctx, LAMINA_ERROR_CASE,
+                                                "%s lacks the table %s, or it has another shape", store->path, path)
+                                     : status;
 }

@@ -45,9 +45,50 @@ const char *lmi_checksum_path(const char *array_path, char *buffer)
   return buffer;
 }
 
+uint64_t lmi_store_plane_count(const lmi_store *store, size_t index)
+{
+  return store->cuts[index] != NULL ? store->cut_count[index] : store->blocks[index].planes;
+}
+
+lmi_store_range lmi_store_plane_range(const lmi_store *store, size_t index, uint64_t plane)
+{
+  const lmi_store_block *block = &store->blocks[index];
+  const uint64_t *cuts = store->cuts[index];
+  if (cuts == NULL)
+    return (lmi_store_range){block->offset + plane * block->plane_bytes, block->plane_bytes};
+  return (lmi_store_range){block->offset + cuts[plane], cuts[plane + 1] - cuts[plane]};
+}
+
 size_t lmi_store_plane_bytes(const lmi_store *store, size_t index)
 {
-  return (size_t)store->blocks[index].plane_bytes;
+  uint64_t largest = 0;
+  if (store->cuts[index] == NULL)
+    return (size_t)store->blocks[index].plane_bytes;
+  for (uint64_t plane = 0; plane < store->cut_count[index]; plane++) {
+    const uint64_t bytes = lmi_store_plane_range(store, index, plane).bytes;
+    largest = bytes > largest ? bytes : largest;
+  }
+  return (size_t)largest;
+}
+
+lamina_status lmi_store_cut(lmi_store *store, size_t index, const lmi_store_array *array, uint64_t bytes)
+{
+  uint64_t *cuts = NULL;
+  const uint64_t row_bytes = array->dims[0] > 0 ? bytes / array->dims[0] : 0;
+  if (array->rows == NULL)
+    return LAMINA_OK;
+  LMI_TRY(LMI_ALLOC(store->ctx, (size_t)array->plane_count + 1, &cuts));
+  lmi_free(store->ctx, store->cuts[index]);
+  store->cuts[index] = cuts;
+  store->cut_count[index] = array->plane_count;
+  uint64_t rows = 0;
+  for (uint64_t plane = 0; plane < array->plane_count && array->rows[plane] <= array->dims[0] - rows; plane++) {
+    rows += array->rows[plane];
+    cuts[plane + 1] = rows * row_bytes;
+  }
+  LMI_REQUIRE(store->ctx, cuts[array->plane_count] == bytes, LAMINA_ERROR_ARGUMENT,
+              "the planes of %s in %s do not fill its %" PRIu64 " rows", array->path, store->path, array->dims[0]);
+  return LAMINA_OK;
 }
 
 static size_t element_bytes(lamina_precision precision)
@@ -58,8 +99,8 @@ static size_t element_bytes(lamina_precision precision)
 static lamina_status measure_array(lamina_context *ctx, const char *path, const lmi_store_array *array,
                                    lmi_store_block *block, uint64_t *total)
 {
-  LMI_REQUIRE(ctx, array->rank >= 2 && array->rank <= LMI_STORE_MAX_RANK, LAMINA_ERROR_ARGUMENT,
-              "an array of rank %d cannot be stored (2 to %d)", array->rank, (int)LMI_STORE_MAX_RANK);
+  LMI_REQUIRE(ctx, array->rank >= 1 && array->rank <= LMI_STORE_MAX_RANK, LAMINA_ERROR_ARGUMENT,
+              "an array of rank %d cannot be stored (1 to %d)", array->rank, (int)LMI_STORE_MAX_RANK);
   LMI_REQUIRE(ctx, strlen(array->path) < LMI_CHECKSUM_PATH_BYTES - 32, LAMINA_ERROR_ARGUMENT,
               "the name of the array %.40s... is too long", array->path);
   uint64_t plane = element_bytes(array->precision), bytes = 0;
@@ -70,7 +111,8 @@ static lamina_status measure_array(lamina_context *ctx, const char *path, const 
     fits && !__builtin_mul_overflow(plane, array->dims[0], &bytes) && !__builtin_add_overflow(*total, bytes, total);
   LMI_REQUIRE(ctx, fits && *total <= INT64_MAX / 2, LAMINA_ERROR_ARGUMENT,
               "cannot write %s: the array %s is empty or larger than a file can be", path, array->path);
-  *block = (lmi_store_block){.plane_bytes = plane, .planes = array->dims[0]};
+  *block = array->rows == NULL ? (lmi_store_block){.plane_bytes = plane, .planes = array->dims[0]}
+                               : (lmi_store_block){.plane_bytes = bytes, .planes = 1};
   return LAMINA_OK;
 }
 
@@ -106,7 +148,8 @@ static lamina_status add_array(lmi_store *store, size_t index, const lmi_store_a
   const hid_t type = array->precision == LAMINA_F64 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
   LMI_TRY(add_dataset(store, array->path, type, array->rank, array->dims, &block->offset));
   char path[LMI_CHECKSUM_PATH_BYTES];
-  return add_dataset(store, lmi_checksum_path(array->path, path), H5T_NATIVE_UINT32, 1, &block->planes,
+  const uint64_t planes = lmi_store_plane_count(store, index);
+  return add_dataset(store, lmi_checksum_path(array->path, path), H5T_NATIVE_UINT32, 1, &planes,
                      &store->crc_offset[index]);
 }
 
@@ -136,14 +179,16 @@ static lamina_status lay_out(lmi_store *store, const lmi_store_array *arrays)
   for (size_t i = 0; i < store->array_count; i++) {
     lmi_store_block *block = &store->blocks[i];
     LMI_TRY(measure_array(store->ctx, store->path, &arrays[i], block, &bytes));
-    LMI_TRY(LMI_ALLOC(store->ctx, (size_t)block->planes, &store->crc[i]));
-    LMI_TRY(LMI_ALLOC(store->ctx, (size_t)block->planes, &store->is_written[i]));
+    LMI_TRY(lmi_store_cut(store, i, &arrays[i], block->plane_bytes * block->planes));
+    const size_t planes = (size_t)lmi_store_plane_count(store, i);
+    LMI_TRY(LMI_ALLOC(store->ctx, planes, &store->crc[i]));
+    LMI_TRY(LMI_ALLOC(store->ctx, planes, &store->is_written[i]));
   }
   if (store->is_member)
     return LAMINA_OK;
   uint64_t checksums = 0;
   for (size_t i = 0; i < store->array_count; i++)
-    checksums += store->blocks[i].planes * sizeof(uint32_t);
+    checksums += lmi_store_plane_count(store, i) * sizeof(uint32_t);
   LMI_TRY(lmi_safe_file_create(store->ctx, store->path, &store->output));
   LMI_TRY(lmi_safe_file_reserve(&store->output, bytes + checksums + DESCRIPTION_BYTES));
   LMI_TRY(open_layout(store));
@@ -260,13 +305,13 @@ lamina_status lmi_store_begin_planes(lmi_store *store, lamina_status so_far)
 
 lamina_status lmi_store_write_plane(lmi_store *store, size_t array, uint64_t plane, const void *data)
 {
-  LMI_REQUIRE(store->ctx, store->is_writing && array < store->array_count && plane < store->blocks[array].planes,
+  LMI_REQUIRE(store->ctx,
+              store->is_writing && array < store->array_count && plane < lmi_store_plane_count(store, array),
               LAMINA_ERROR_ARGUMENT, "%s has no plane %" PRIu64 " of an array %zu to write", store->path, plane, array);
   LMI_TRY(close_layout(store));
-  const lmi_store_block *block = &store->blocks[array];
-  LMI_TRY(lmi_safe_file_write_at(&store->output, data, (size_t)block->plane_bytes,
-                                 block->offset + plane * block->plane_bytes));
-  store->crc[array][plane] = lmi_crc32(0, data, (size_t)block->plane_bytes);
+  const lmi_store_range range = lmi_store_plane_range(store, array, plane);
+  LMI_TRY(lmi_safe_file_write_at(&store->output, data, (size_t)range.bytes, range.offset));
+  store->crc[array][plane] = lmi_crc32(0, data, (size_t)range.bytes);
   store->is_written[array][plane] = 1;
   return LAMINA_OK;
 }
@@ -274,13 +319,12 @@ lamina_status lmi_store_write_plane(lmi_store *store, size_t array, uint64_t pla
 static lamina_status write_checksums(lmi_store *store)
 {
   for (size_t i = 0; i < store->array_count; i++) {
-    const lmi_store_block *block = &store->blocks[i];
-    const unsigned char *missing = memchr(store->is_written[i], 0, (size_t)block->planes);
+    const size_t planes = (size_t)lmi_store_plane_count(store, i);
+    const unsigned char *missing = memchr(store->is_written[i], 0, planes);
     LMI_REQUIRE(store->ctx, missing == NULL, LAMINA_ERROR_ARGUMENT,
                 "cannot finish %s: plane %td of array %zu was not written", store->path, missing - store->is_written[i],
                 i);
-    LMI_TRY(lmi_safe_file_write_at(&store->output, store->crc[i], (size_t)block->planes * sizeof(uint32_t),
-                                   store->crc_offset[i]));
+    LMI_TRY(lmi_safe_file_write_at(&store->output, store->crc[i], planes * sizeof(uint32_t), store->crc_offset[i]));
   }
   return LAMINA_OK;
 }
@@ -291,7 +335,7 @@ static lamina_status collect_planes(lmi_store *store)
   lamina_context *ctx = store->ctx;
   LMI_TRY(lmi_ranks_settle(ctx, store->is_member ? lmi_safe_file_sync(&store->output) : LAMINA_OK));
   for (size_t i = 0; i < store->array_count; i++) {
-    const size_t planes = (size_t)store->blocks[i].planes;
+    const size_t planes = (size_t)lmi_store_plane_count(store, i);
     LMI_TRY(lmi_ranks_merge_bits(ctx, store->crc[i], planes * sizeof *store->crc[i]));
     LMI_TRY(lmi_ranks_merge_bits(ctx, store->is_written[i], planes));
   }
@@ -336,6 +380,7 @@ void lmi_store_close(lmi_store *store)
   lmi_safe_file_discard(&store->output);
   for (size_t i = 0; i < LMI_STORE_MAX_ARRAYS; i++) {
     lmi_free(store->ctx, store->crc[i]);
+    lmi_free(store->ctx, store->cuts[i]);
     lmi_free(store->ctx, store->is_written[i]);
   }
   lmi_free(store->ctx, store->path);

@@ -20,14 +20,16 @@
 #include <lamina/context.h>
 #include <lamina/types.h>
 
-enum { LMI_STORE_MAX_ARRAYS = 32, LMI_STORE_MAX_RANK = 4, LMI_STORE_MAX_TEXT = 60000 };
+enum { LMI_STORE_MAX_ARRAYS = 56, LMI_STORE_MAX_RANK = 4, LMI_STORE_MAX_TEXT = 60000 };
 
-/* An array of planes: dims[0] of them. */
+/* An array of planes: dims[0] of them, or planes of several rows where `rows` says how many. */
 typedef struct lmi_store_array {
   const char *path; /* "/VTKHDF/CellData/velocity": the groups above are made as needed */
   lamina_precision precision;
-  int rank; /* 2 to LMI_STORE_MAX_RANK */
+  int rank; /* 1 to LMI_STORE_MAX_RANK */
   uint64_t dims[LMI_STORE_MAX_RANK];
+  const uint64_t *rows; /* of dims[0] in each plane, 0 is possible; their sum is dims[0]. NULL: one each */
+  uint64_t plane_count; /* where rows are given */
 } lmi_store_array;
 
 /* What a file is, in its seal. */
@@ -54,6 +56,13 @@ LAMINA_NODISCARD lamina_status lmi_store_put_reals(lmi_store *store, const char 
 LAMINA_NODISCARD lamina_status lmi_store_put_text(lmi_store *store, const char *object, const char *name,
                                                   const char *text);
 
+/* An empty group, for readers that ask for it. */
+LAMINA_NODISCARD lamina_status lmi_store_put_group(lmi_store *store, const char *path);
+
+/* A small table of integers as a dataset; part of the description, as attributes are. */
+LAMINA_NODISCARD lamina_status lmi_store_put_table(lmi_store *store, const char *path, const int32_t *values,
+                                                   size_t rows, size_t columns);
+
 /* Ends the attributes: planes follow. `so_far` is what this rank met since create(); the call passes it on, or another
  * rank's. Collective. With one rank the first plane does the same. */
 LAMINA_NODISCARD lamina_status lmi_store_begin_planes(lmi_store *store, lamina_status so_far);
@@ -78,12 +87,17 @@ LAMINA_NODISCARD lamina_status lmi_store_get_reals(lmi_store *store, const char 
                                                    double *values, size_t count);
 LAMINA_NODISCARD lamina_status lmi_store_get_text(lmi_store *store, const char *object, const char *name, char **text);
 
-/* Finds an array; `array` gets rank, dims and precision, *index what lmi_store_read_plane wants. */
+/* CASE when it is missing or has another number of columns. *values is released with lmi_free. */
+LAMINA_NODISCARD lamina_status lmi_store_get_table(lmi_store *store, const char *path, size_t columns, size_t *rows,
+                                                   int32_t **values);
+
+/* Finds an array; `array` gets rank, dims and precision, *index what lmi_store_read_plane wants. An array of uneven
+ * planes is found when array->rows and plane_count, set by the caller, are those it was written with. */
 LAMINA_NODISCARD lamina_status lmi_store_find_array(lmi_store *store, const char *path, lmi_store_array *array,
                                                     size_t *index);
 LAMINA_NODISCARD lamina_status lmi_store_read_plane(lmi_store *store, size_t index, uint64_t plane, void *data);
 
-/* Bytes of a plane of an array. */
+/* Bytes of the largest plane of an array. */
 size_t lmi_store_plane_bytes(const lmi_store *store, size_t index);
 
 /* Closes; a file that was not finished is removed. NULL does nothing. */

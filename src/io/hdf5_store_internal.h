@@ -11,7 +11,7 @@
 
 enum { LMI_SEAL_BYTES = 4096 };
 
-/* Where an array lies in the file. */
+/* Where an array lies in the file. An array of uneven planes is one plane here; `cuts` of the store tells more. */
 typedef struct lmi_store_block {
   uint64_t offset, plane_bytes, planes;
 } lmi_store_block;
@@ -57,6 +57,18 @@ void lmi_hdf5_quiet_end(lmi_hdf5_quiet quiet);
 /* Files are opened by descriptor, so that what was checked is what is read. 64 bytes hold the name. */
 const char *lmi_descriptor_path(int descriptor, char *buffer);
 
+/* Planes of an array, and where one lies in the file. */
+uint64_t lmi_store_plane_count(const lmi_store *store, size_t index);
+typedef struct lmi_store_range {
+  uint64_t offset, bytes;
+} lmi_store_range;
+lmi_store_range lmi_store_plane_range(const lmi_store *store, size_t index, uint64_t plane);
+
+/* Cuts an array into the planes its description asks for, `bytes` being its length. ARGUMENT when they do not fill it.
+ */
+LAMINA_NODISCARD lamina_status lmi_store_cut(lmi_store *store, size_t index, const lmi_store_array *array,
+                                             uint64_t bytes);
+
 struct lmi_store {
   lamina_context *ctx;
   char *path;
@@ -68,6 +80,8 @@ struct lmi_store {
   lmi_safe_file output; /* writing */
   size_t array_count;
   lmi_store_block blocks[LMI_STORE_MAX_ARRAYS];
+  uint64_t *cuts[LMI_STORE_MAX_ARRAYS]; /* uneven planes: where each begins in the array, one more than there are */
+  uint64_t cut_count[LMI_STORE_MAX_ARRAYS];
   uint64_t crc_offset[LMI_STORE_MAX_ARRAYS]; /* writing: place of the checksum datasets */
   uint32_t *crc[LMI_STORE_MAX_ARRAYS];
   unsigned char *is_written[LMI_STORE_MAX_ARRAYS];

@@ -61,7 +61,7 @@ static bool describe_dataset(hid_t dataset, lmi_store_array *array, uint64_t *of
   hsize_t sizes[H5S_MAX_RANK] = {0};
   array->rank = H5Sget_simple_extent_ndims(space);
   bool is_ours =
-    array->rank >= 2 && array->rank <= LMI_STORE_MAX_RANK && H5Sget_simple_extent_dims(space, sizes, NULL) >= 0;
+    array->rank >= 1 && array->rank <= LMI_STORE_MAX_RANK && H5Sget_simple_extent_dims(space, sizes, NULL) >= 0;
   for (int d = 0; is_ours && d < array->rank; d++)
     array->dims[d] = sizes[d];
   const bool is_f64 = H5Tequal(type, H5T_NATIVE_DOUBLE) > 0;
@@ -73,16 +73,22 @@ static bool describe_dataset(hid_t dataset, lmi_store_array *array, uint64_t *of
   return is_ours;
 }
 
-/* The block whose place and size are the dataset's, or array_count. */
+/* The block whose place and size are the dataset's, or array_count. Uneven planes are one plane in the seal. */
 static size_t match_block(const lmi_store *store, const lmi_store_array *array, uint64_t offset)
 {
   uint64_t plane = array->precision == LAMINA_F64 ? sizeof(double) : sizeof(float);
   for (int d = 1; d < array->rank; d++)
     if (__builtin_mul_overflow(plane, array->dims[d], &plane))
       return store->array_count;
+  uint64_t planes = array->dims[0];
+  if (array->rows != NULL) {
+    if (__builtin_mul_overflow(plane, planes, &plane))
+      return store->array_count;
+    planes = 1;
+  }
   size_t i = 0;
   while (i < store->array_count && !(store->blocks[i].offset == offset && store->blocks[i].plane_bytes == plane &&
-                                     store->blocks[i].planes == array->dims[0]))
+                                     store->blocks[i].planes == planes))
     i++;
   return i;
 }
@@ -91,12 +97,13 @@ static lamina_status load_checksums(lmi_store *store, const char *array_path, si
 {
   if (store->crc[index] != NULL)
     return LAMINA_OK;
-  LMI_TRY(LMI_ALLOC(store->ctx, (size_t)store->blocks[index].planes, &store->crc[index]));
+  const uint64_t planes = lmi_store_plane_count(store, index);
+  LMI_TRY(LMI_ALLOC(store->ctx, (size_t)planes, &store->crc[index]));
   char path[LMI_CHECKSUM_PATH_BYTES];
   const hid_t dataset = H5Dopen2(store->file, lmi_checksum_path(array_path, path), H5P_DEFAULT);
   const hid_t space = H5Dget_space(dataset);
   herr_t read = -1;
-  if (H5Sget_simple_extent_npoints(space) == (hssize_t)store->blocks[index].planes)
+  if (H5Sget_simple_extent_npoints(space) == (hssize_t)planes)
     read = H5Dread(dataset, H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, store->crc[index]);
   H5Sclose(space);
   H5Dclose(dataset);
@@ -116,12 +123,21 @@ static lamina_status find_array(lmi_store *store, const char *path, lmi_store_ar
   *index = match_block(store, array, offset);
   LMI_REQUIRE(store->ctx, *index < store->array_count, LAMINA_ERROR_CASE,
               "%s is damaged: the array %s is not where the seal says", store->path, path);
+  if (array->rows != NULL && store->cuts[*index] == NULL) {
+    const lamina_status cut = lmi_store_cut(store, *index, array, store->blocks[*index].plane_bytes);
+    if (cut == LAMINA_ERROR_ARGUMENT) {
+      lamina_error_clear(store->ctx);
+      return lmi_fail(store->ctx, LAMINA_ERROR_CASE, "%s is damaged: the array %s does not hold what its planes need",
+                      store->path, path);
+    }
+    LMI_TRY(cut);
+  }
   return load_checksums(store, path, *index);
 }
 
 lamina_status lmi_store_find_array(lmi_store *store, const char *path, lmi_store_array *array, size_t *index)
 {
-  *array = (lmi_store_array){.path = path};
+  *array = (lmi_store_array){.path = path, .rows = array->rows, .plane_count = array->plane_count};
   const lmi_hdf5_quiet quiet = lmi_hdf5_quiet_begin();
   const lamina_status status = find_array(store, path, array, index);
   lmi_hdf5_quiet_end(quiet);
@@ -131,12 +147,11 @@ lamina_status lmi_store_find_array(lmi_store *store, const char *path, lmi_store
 lamina_status lmi_store_read_plane(lmi_store *store, size_t index, uint64_t plane, void *data)
 {
   LMI_REQUIRE(store->ctx,
-              index < store->array_count && plane < store->blocks[index].planes && store->crc[index] != NULL,
+              index < store->array_count && plane < lmi_store_plane_count(store, index) && store->crc[index] != NULL,
               LAMINA_ERROR_ARGUMENT, "%s has no plane %" PRIu64 " of an array %zu", store->path, plane, index);
-  const lmi_store_block *block = &store->blocks[index];
-  const size_t bytes = (size_t)block->plane_bytes;
-  LMI_TRY(
-    lmi_read_at(store->ctx, store->path, store->descriptor, block->offset + plane * block->plane_bytes, data, bytes));
+  const lmi_store_range range = lmi_store_plane_range(store, index, plane);
+  const size_t bytes = (size_t)range.bytes;
+  LMI_TRY(lmi_read_at(store->ctx, store->path, store->descriptor, range.offset, data, bytes));
   LMI_REQUIRE(store->ctx, lmi_crc32(0, data, bytes) == store->crc[index][plane], LAMINA_ERROR_CASE,
               "%s is damaged: plane %" PRIu64 " of array %zu does not match its checksum", store->path, plane, index);
   return LAMINA_OK;

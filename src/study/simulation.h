@@ -4,6 +4,7 @@
  *   simulation_schedule   which step each output is due
  *   simulation_monitor    what is watched on the way: steady criterion, dissipation; their state in a checkpoint
  *   simulation_output     fields, slices, profiles, series
+ *   simulation_levels     fields of a grid of levels, each cell in its size
  *   simulation_compare    against exact solutions
  *   simulation_measure    forces on bodies, probes, ramps of open faces
  *   simulation_statistics means and variances of the field
@@ -186,5 +187,17 @@ LAMINA_NODISCARD lamina_status lmi_case_memory(lamina_context *ctx, const lamina
 
 /* Number of work-space values of a run of this case. */
 size_t lmi_case_plane_cells(const lamina_case *flow);
+
+/* ---- fields on levels (simulation_levels.c) ---- */
+
+/* Does this entry of `output` write each cell in its own size? */
+bool lmi_writes_levels(const lamina_case *flow, const lmi_case_output *output);
+
+struct lmi_field_content;
+
+/* `which` says what the first `count` arrays of `content` are; those are written. */
+LAMINA_NODISCARD lamina_status lmi_level_fields_write(lmi_simulation *sim, const char *path,
+                                                      const struct lmi_field_content *content, const lmi_array *which,
+                                                      size_t count);
 
 #endif

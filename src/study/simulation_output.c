@@ -126,14 +126,17 @@ static void film_base(const lmi_case_output *output, const char *name, char *bas
 static lamina_status add_to_film(lmi_simulation *sim, const lmi_case_output *output, const char *name,
                                  const lmi_field_content *content)
 {
+  const bool has_levels = lmi_writes_levels(sim->flow, output);
   char base[160], index[200], list[200], path[4096];
   film_base(output, name, base, sizeof base);
   snprintf(index, sizeof index, "%s.xmf", base);
   snprintf(list, sizeof list, "%s.vtkhdf.series", base);
   LMI_TRY(lmi_simulation_path(sim, base, path, sizeof path));
   if (lmi_simulation_writes(sim))
-    LMI_TRY(lmi_field_series_add(sim->ctx, path, name, content));
-  LMI_TRY(lmi_simulation_add_file(sim, index));
+    LMI_TRY(has_levels ? lmi_field_list_add(sim->ctx, path, name, content->frame.time)
+                       : lmi_field_series_add(sim->ctx, path, name, content));
+  if (!has_levels)
+    LMI_TRY(lmi_simulation_add_file(sim, index));
   return lmi_simulation_add_file(sim, list);
 }
 
@@ -147,6 +150,18 @@ static lamina_status forget_film(const lmi_simulation *sim, const lmi_case_outpu
   if (lmi_simulation_writes(sim) && remove(path) != 0 && errno != ENOENT)
     return lmi_fail_errno(sim->ctx, LAMINA_ERROR_FILE, errno, "cannot remove %s", path);
   return LAMINA_OK;
+}
+
+static lamina_status write_box(lmi_simulation *sim, const char *path, const lmi_field_content *content,
+                               const lmi_array *which, size_t count)
+{
+  lmi_field_writer *writer = NULL;
+  LMI_TRY(lmi_field_writer_create(sim->ctx, path, content, &writer));
+  lamina_status status = lmi_ranks_settle(sim->ctx, write_field_planes(sim, writer, which, count));
+  if (status == LAMINA_OK)
+    status = lmi_field_writer_finish(writer);
+  lmi_field_writer_destroy(writer);
+  return status;
 }
 
 static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *output, const char *name)
@@ -189,13 +204,8 @@ static lamina_status write_fields(lmi_simulation *sim, const lmi_case_output *ou
   };
   char path[4096];
   LMI_TRY(lmi_simulation_path(sim, name, path, sizeof path));
-  lmi_field_writer *writer = NULL;
-  LMI_TRY(lmi_field_writer_create(sim->ctx, path, &content, &writer));
-  lamina_status status = lmi_ranks_settle(sim->ctx, write_field_planes(sim, writer, which, count));
-  if (status == LAMINA_OK)
-    status = lmi_field_writer_finish(writer);
-  lmi_field_writer_destroy(writer);
-  LMI_TRY(status);
+  LMI_TRY(lmi_writes_levels(sim->flow, output) ? lmi_level_fields_write(sim, path, &content, which, count)
+                                               : write_box(sim, path, &content, which, count));
   LMI_TRY(add_to_film(sim, output, name, &content));
   return lmi_simulation_add_file(sim, name);
 }

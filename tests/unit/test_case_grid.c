@@ -85,6 +85,8 @@ static void mistakes_end_in_a_line_with_their_place(void **state)
     {"  kind: dense\n  levels: 3\n", "box.yaml:7: grid: levels goes with kind levels only, this is dense"},
     {"  kind: levels\n  levels: 3\n  grouping: memory\n  refine: [{distance_to_walls: 0.1}]\n",
      "box.yaml:8: grid: grouping goes with kind sparse only, this is levels"},
+    {"  dense\noutput: [{fields: [velocity], cells: levels}]\n", "box.yaml:7: output.0: cells: levels needs a grid"},
+    {"  dense\noutput: [{slice: {}, image: speed, cells: finest}]\n", "cells belongs to fields"},
     {"  kind: levels\n  level: 3\n", "unknown key 'level'; did you mean 'levels'?"},
   };
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
