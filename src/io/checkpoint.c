@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layout: /checkpoint holds what must agree, as attributes; /populations is plane, velocity, row, cell, shifted (f -
- * w), as lamina_solver_get_plane gives them. */
+ * w), as lamina_solver_get_plane gives them. A grid of levels has /populations/levelL instead (version 2): cell of the
+ * level, velocity. */
 #include "checkpoint.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/ranks.h"
+#include "checkpoint_levels.h"
+#include "flow/level_slab.h"
 #include "flow/solver_internal.h"
 #include "hdf5_store.h"
 #include "lamina/version.h"
@@ -14,7 +17,8 @@
 #define GROUP "/checkpoint"
 #define POPULATIONS "/populations"
 
-static const lmi_store_kind KIND = {.name = "checkpoint", .version = 1};
+enum { VERSION_BOX = 1, VERSION_LEVELS = 2 };
+static const lmi_store_kind KIND = {.name = "checkpoint", .version = VERSION_LEVELS};
 
 struct lmi_checkpoint {
   lamina_context *ctx;
@@ -88,12 +92,32 @@ static lamina_status write_populations(lamina_context *ctx, lmi_store *store, co
   return status;
 }
 
-lamina_status lmi_checkpoint_write(lamina_context *ctx, const char *path, const lamina_solver *solver,
-                                   const lmi_checkpoint_note *note)
+static lamina_status write_levels(lamina_context *ctx, const char *path, const lamina_solver *solver,
+                                  const lmi_checkpoint_note *note)
+{
+  lmi_level_states states;
+  lmi_store *store = NULL;
+  lamina_status status = LAMINA_OK;
+  LMI_TRY(lmi_level_states_create(ctx, solver, &states));
+  LMI_TRY_GOTO(status, lmi_store_create(ctx, path, KIND, states.arrays, (size_t)states.levels->count, &store), cleanup);
+  LMI_TRY_GOTO(status, put_solver(store, lamina_solver_get_options(solver)), cleanup);
+  LMI_TRY_GOTO(status, put_note(store, solver, note), cleanup);
+  LMI_TRY_GOTO(status, lmi_level_states_put(&states, store, GROUP), cleanup);
+  LMI_TRY_GOTO(status, lmi_level_states_write(&states, store), cleanup);
+  status = lmi_store_finish(store);
+cleanup:
+  lmi_store_close(store);
+  lmi_level_states_free(&states);
+  return status;
+}
+
+static lamina_status write_box(lamina_context *ctx, const char *path, const lamina_solver *solver,
+                               const lmi_checkpoint_note *note)
 {
   const lmi_store_array populations = describe_populations(solver);
+  const lmi_store_kind kind = {.name = KIND.name, .version = VERSION_BOX};
   lmi_store *store = NULL;
-  LMI_TRY(lmi_store_create(ctx, path, KIND, &populations, 1, &store));
+  LMI_TRY(lmi_store_create(ctx, path, kind, &populations, 1, &store));
   lamina_status status = put_solver(store, lamina_solver_get_options(solver));
   if (status == LAMINA_OK)
     status = put_note(store, solver, note);
@@ -103,6 +127,12 @@ lamina_status lmi_checkpoint_write(lamina_context *ctx, const char *path, const 
 cleanup:
   lmi_store_close(store);
   return status;
+}
+
+lamina_status lmi_checkpoint_write(lamina_context *ctx, const char *path, const lamina_solver *solver,
+                                   const lmi_checkpoint_note *note)
+{
+  return lmi_solver_levels(solver) != NULL ? write_levels(ctx, path, solver, note) : write_box(ctx, path, solver, note);
 }
 
 /* ---- opening ---- */
@@ -176,12 +206,19 @@ static lamina_status read_note(lmi_checkpoint *checkpoint)
   return LAMINA_OK;
 }
 
+static bool has_levels(const lmi_checkpoint *checkpoint)
+{
+  return lmi_store_version(checkpoint->store) == VERSION_LEVELS;
+}
+
 static lamina_status read_content(lmi_checkpoint *checkpoint, const char *path)
 {
   LMI_TRY(lmi_string_copy(checkpoint->ctx, path, &checkpoint->path));
   LMI_TRY(lmi_store_open(checkpoint->ctx, path, KIND, &checkpoint->store));
   LMI_TRY(read_solver(checkpoint));
   LMI_TRY(read_note(checkpoint));
+  if (has_levels(checkpoint))
+    return LAMINA_OK;
   lmi_store_array populations = {0};
   return lmi_store_find_array(checkpoint->store, POPULATIONS, &populations, &checkpoint->populations);
 }
@@ -233,10 +270,26 @@ static lamina_status compare_faces(const lmi_checkpoint *checkpoint, const lamin
   return LAMINA_OK;
 }
 
+/* A box of finest cells cannot become levels again: it says nothing of where they were. */
+static lamina_status compare_grids(const lmi_checkpoint *checkpoint, const lamina_solver *solver)
+{
+  const bool ours = lmi_solver_levels(solver) != NULL;
+  LMI_REQUIRE(
+    checkpoint->ctx, has_levels(checkpoint) || !ours, LAMINA_ERROR_CASE,
+    "cannot resume from %s: it holds one box of cells (a uniform grid, or levels written by an older lamina), "
+    "this run has grid levels; start anew",
+    checkpoint->path);
+  LMI_REQUIRE(checkpoint->ctx, !has_levels(checkpoint) || ours, LAMINA_ERROR_CASE,
+              "cannot resume from %s: it was written with grid levels, this run has grid %s", checkpoint->path,
+              lamina_grid_kind_name(lamina_solver_get_options(solver)->grid));
+  return LAMINA_OK;
+}
+
 static lamina_status compare(const lmi_checkpoint *checkpoint, const lamina_solver *solver, const char *case_hash)
 {
   const lamina_solver_options *theirs = &checkpoint->content.solver;
   const lamina_solver_options *ours = lamina_solver_get_options(solver);
+  LMI_TRY(compare_grids(checkpoint, solver));
   LMI_REQUIRE(checkpoint->ctx,
               theirs->cells.x == ours->cells.x && theirs->cells.y == ours->cells.y && theirs->cells.z == ours->cells.z,
               LAMINA_ERROR_CASE,
@@ -287,10 +340,22 @@ static lamina_status read_populations(lmi_checkpoint *checkpoint, lamina_solver 
   return status;
 }
 
+static lamina_status read_levels(const lmi_checkpoint *checkpoint, lamina_solver *solver)
+{
+  lmi_level_states states;
+  LMI_TRY(lmi_level_states_create(checkpoint->ctx, solver, &states));
+  lamina_status status = lmi_level_states_compare(&states, checkpoint->store, GROUP, checkpoint->path);
+  if (status == LAMINA_OK)
+    status = lmi_level_states_read(&states, checkpoint->store);
+  lmi_level_states_free(&states);
+  return status;
+}
+
 lamina_status lmi_checkpoint_restore(lmi_checkpoint *checkpoint, lamina_solver *solver, const char *case_hash)
 {
   LMI_TRY(compare(checkpoint, solver, case_hash));
-  LMI_TRY(lmi_ranks_settle(checkpoint->ctx, read_populations(checkpoint, solver)));
+  LMI_TRY(lmi_ranks_settle(checkpoint->ctx, has_levels(checkpoint) ? read_levels(checkpoint, solver)
+                                                                   : read_populations(checkpoint, solver)));
   lamina_solver_set_step(solver, checkpoint->content.step);
   return LAMINA_OK;
 }

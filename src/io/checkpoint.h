@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A checkpoint: the populations of a solver and what it takes to know that they belong to a case. HDF5 under a seal
  * (hdf5_store.h), one plane of populations at a time. A new one takes the old one's place by rename only when it is
- * complete and on the disk, so a killed run always leaves the last complete one.
+ * complete and on the disk, so a killed run always leaves the last complete one. Of a grid of levels each level's own
+ * cells are kept, whatever partitions it had.
  *
  * Under several ranks each writes and reads the planes that are its own: writing, opening and restoring are collective,
  * and a checkpoint does not know how many ranks wrote it. */

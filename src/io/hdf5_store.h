@@ -80,6 +80,9 @@ LAMINA_NODISCARD lamina_status lmi_store_finish(lmi_store *store);
 LAMINA_NODISCARD lamina_status lmi_store_open(lamina_context *ctx, const char *path, lmi_store_kind kind,
                                               lmi_store **store);
 
+/* Which version of its kind the file has. */
+int lmi_store_version(const lmi_store *store);
+
 /* CASE when the attribute is missing or has another shape. *text is released with lmi_free. */
 LAMINA_NODISCARD lamina_status lmi_store_get_ints(lmi_store *store, const char *object, const char *name,
                                                   int64_t *values, size_t count);

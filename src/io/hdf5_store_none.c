@@ -45,6 +45,11 @@ LMI_NO_STORE(lmi_store_get_table, lmi_store *s, const char *p, size_t c, size_t 
 LMI_NO_STORE(lmi_store_find_array, lmi_store *s, const char *p, lmi_store_array *a, size_t *i)
 LMI_NO_STORE(lmi_store_read_plane, lmi_store *s, size_t i, uint64_t p, void *d)
 
+int lmi_store_version(const lmi_store *store)
+{
+  return 0;
+}
+
 size_t lmi_store_plane_bytes(const lmi_store *store, size_t index)
 {
   return 0;

@@ -15,6 +15,7 @@ static lamina_status open_description(lmi_store *store)
   lmi_seal seal;
   LMI_TRY(lmi_seal_check(store->ctx, store->path, store->descriptor, store->kind, &seal));
   store->array_count = seal.block_count;
+  store->kind.version = seal.kind.version;
   memcpy(store->blocks, seal.blocks, seal.block_count * sizeof seal.blocks[0]);
 
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -51,6 +52,11 @@ lamina_status lmi_store_open(lamina_context *ctx, const char *path, lmi_store_ki
   else
     lmi_store_close(made);
   return status;
+}
+
+int lmi_store_version(const lmi_store *store)
+{
+  return store->kind.version;
 }
 
 /* Shape, precision and place of a dataset; false when it is none of ours. */

@@ -123,6 +123,56 @@ static void expect_same(const char *a, const char *b)
   assert_string_equal(read_text(path_a), read_text(path_b));
 }
 
+/* Fields each in its size, read as finest cells, against the box of them: the finest level to the bit, and the same
+ * content in all; and a run on levels goes on to the same bits. */
+static void a_run_on_levels_resumes_and_its_fields_agree(void **state)
+{
+  (void)state;
+  static const char *const whole[] = {"domain.cells=[40, 40, 40]",
+                                      "grid={kind: levels, levels: 2, refine: [{distance_to_walls: 0.1}]}",
+                                      "run.steps=40", "precision=f64", NULL};
+  static const char *const finest[] = {"domain.cells=[40, 40, 40]",
+                                       "grid={kind: levels, levels: 2, refine: [{distance_to_walls: 0.1}]}",
+                                       "run.steps=40",
+                                       "precision=f64",
+                                       "output=[{fields: [velocity, density], cells: finest}]",
+                                       NULL};
+  static const char *const first[] = {"domain.cells=[40, 40, 40]",
+                                      "grid={kind: levels, levels: 2, refine: [{distance_to_walls: 0.1}]}",
+                                      "run.steps=20",
+                                      "precision=f64",
+                                      "checkpoint.every=10 steps",
+                                      NULL};
+  run_whole("levels", 1, whole);
+  run_whole("box", 1, finest);
+  run_whole("levels-broken", 1, first);
+  trial t;
+  begin(&t, 1, whole);
+  lamina_run_options options = lamina_run_options_default();
+  options.folder = "levels-broken";
+  options.resume = true;
+  go(&t, &options);
+  assert_int_equal(t.status, LAMINA_OK);
+  assert_int_equal(t.result->first_step, 20);
+  end(&t);
+  expect_same("levels", "levels-broken");
+
+  size_t count = 0, boxed_count = 0, same = 0;
+  double *levels = read_fields("levels", &count), *box = read_fields("box", &boxed_count);
+  double sum = 0.0, boxed_sum = 0.0;
+  assert_int_equal(count, boxed_count);
+  for (size_t i = 0; i < count; i++)
+    same += memcmp(&levels[i], &box[i], sizeof *box) == 0;
+  for (size_t i = count / 4 * 3; i < count; i++) {
+    sum += levels[i];
+    boxed_sum += box[i];
+  }
+  assert_true(same > count / 3 && same < count);
+  assert_true(fabs(sum - boxed_sum) < 1e-12 * sum);
+  test_free(levels);
+  test_free(box);
+}
+
 typedef struct stopper {
   lamina_index at_step;
 } stopper;
@@ -407,7 +457,8 @@ static void the_time_loop_allocates_nothing(void **state)
   end(&t);
 }
 
-LMI_TEST_MAIN(cmocka_unit_test(a_resumed_run_has_the_bits_of_an_unbroken_one),
+LMI_TEST_MAIN(cmocka_unit_test(a_run_on_levels_resumes_and_its_fields_agree),
+              cmocka_unit_test(a_resumed_run_has_the_bits_of_an_unbroken_one),
               cmocka_unit_test(a_stopped_run_goes_on_without_a_seam),
               cmocka_unit_test(the_steady_criterion_survives_a_checkpoint),
               cmocka_unit_test(a_period_below_the_time_step_is_every_step),

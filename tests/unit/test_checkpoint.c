@@ -295,9 +295,151 @@ static void survives_failing_allocations(void **state)
   lamina_context_destroy(plain);
 }
 
+/* ---- levels ---- */
+
+static const lamina_refinement REFINED[] = {
+  {.kind = LAMINA_REFINE_WALLS, .level = 0, .distance = 3},
+  {.kind = LAMINA_REFINE_BOX, .level = 0, .low = {20, 20, 20}, .high = {26, 24, 24}},
+  {.kind = LAMINA_REFINE_WALLS, .level = 1, .distance = 8},
+};
+
+static lamina_solver_options cavity_on_levels(lamina_lattice lattice, lamina_precision precision)
+{
+  lamina_solver_options options = cavity(lattice, precision);
+  options.cells = (lamina_int3){64, 48, lattice == LAMINA_D2Q9 ? 1 : 40};
+  options.grid = LAMINA_GRID_LEVELS;
+  options.levels = 3;
+  options.refinements = REFINED;
+  options.refinement_count = LMI_COUNT(REFINED);
+  return options;
+}
+
+static long file_bytes(const char *path)
+{
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  fseek(file, 0, SEEK_END);
+  const long bytes = ftell(file);
+  fclose(file);
+  return bytes;
+}
+
+/* An odd number of coarsest steps before the break, other partitions behind it; and no more than the cells there are.
+ */
+static void resume_levels(lamina_lattice lattice, lamina_precision precision)
+{
+  lamina_context *ctx = make_context();
+  lamina_solver_options options = cavity_on_levels(lattice, precision);
+  lamina_solver *unbroken = make_solver(ctx, &options);
+  expect_ok(ctx, lamina_solver_run(unbroken, 12));
+  expect_ok(ctx, lmi_checkpoint_write(ctx, "l.lamina", unbroken, &note));
+  lamina_solver_info info;
+  lamina_solver_get_info(unbroken, &info);
+  const double cell = (double)lamina_lattice_velocities(lattice) * (precision == LAMINA_F64 ? 8 : 4);
+  const double planes = 4.0 * (double)(options.cells.x + options.cells.y + options.cells.z);
+  assert_true((double)file_bytes("l.lamina") < cell * (double)info.cells + 8.0 * planes + 32768.0);
+  expect_ok(ctx, lamina_solver_run(unbroken, 20));
+
+  options.partitions = 3;
+  lamina_solver *resumed = make_solver(ctx, &options);
+  lmi_checkpoint *checkpoint = NULL;
+  expect_ok(ctx, lmi_checkpoint_open(ctx, "l.lamina", &checkpoint));
+  expect_ok(ctx, lamina_solver_run(resumed, 4)); /* what it did before does not matter */
+  expect_ok(ctx, lmi_checkpoint_restore(checkpoint, resumed, "a1b2"));
+  lmi_checkpoint_close(checkpoint);
+  assert_int_equal(lamina_solver_step(resumed), 12);
+  expect_ok(ctx, lamina_solver_run(resumed, 20));
+  expect_same_bits(ctx, unbroken, resumed);
+  lamina_solver_destroy(resumed);
+  lamina_solver_destroy(unbroken);
+  lamina_context_destroy(ctx);
+}
+
+static void resumes_levels_d2q9_f64(void **state)
+{
+  (void)state;
+  resume_levels(LAMINA_D2Q9, LAMINA_F64);
+}
+
+static void resumes_levels_d3q19_f32(void **state)
+{
+  (void)state;
+  resume_levels(LAMINA_D3Q19, LAMINA_F32);
+}
+
+static void save(lamina_context *ctx, const lamina_solver_options *options)
+{
+  lamina_solver *solver = make_solver(ctx, options);
+  expect_ok(ctx, lmi_checkpoint_write(ctx, "c.lamina", solver, &note));
+  lamina_solver_destroy(solver);
+}
+
+static void refuses_other_levels(void **state)
+{
+  (void)state;
+  lamina_context *ctx = make_context();
+  lamina_refinement moved[LMI_COUNT(REFINED)];
+  memcpy(moved, REFINED, sizeof moved);
+  const lamina_solver_options levels = cavity_on_levels(LAMINA_D2Q9, LAMINA_F64);
+  lamina_solver_options other = levels, box = levels;
+  box.grid = LAMINA_GRID_DENSE;
+  save(ctx, &levels);
+  expect_refused(ctx, &box, "a1b2", "it was written with grid levels, this run has grid dense");
+  other.level_scheme = LAMINA_LEVELS_VOLUMETRIC;
+  expect_refused(ctx, &other, "a1b2", "it was written with level scheme packets, this run has volumetric");
+  other = levels;
+  other.levels = 2;
+  other.refinement_count = 2;
+  expect_refused(ctx, &other, "a1b2", "it was written with 3 levels, this run has 2");
+  other = levels;
+  other.refinements = moved;
+  moved[1].low[0] += 8;
+  moved[1].high[0] += 8;
+  expect_refused(ctx, &other, "a1b2", "in other places");
+  moved[0].distance = 6;
+  expect_refused(ctx, &other, "a1b2", "its level 0 has");
+  save(ctx, &box);
+  expect_refused(ctx, &levels, "a1b2", "it holds one box of cells");
+  lamina_context_destroy(ctx);
+}
+
+static void refuses_damaged_levels(void **state)
+{
+  (void)state;
+  lamina_context *ctx = make_context();
+  const lamina_solver_options options = cavity_on_levels(LAMINA_D2Q9, LAMINA_F32);
+  save(ctx, &options);
+  lamina_solver *solver = make_solver(ctx, &options);
+  const long bytes = file_bytes("c.lamina");
+  FILE *file = fopen("c.lamina", "r+b");
+  /* Behind the text of the seal its block is empty, and no part of the file's content. */
+  for (long at = 4096; at < bytes; at += 1009) {
+    fseek(file, at, SEEK_SET);
+    const int old = fgetc(file);
+    fseek(file, at, SEEK_SET);
+    fputc(old ^ 4, file);
+    fflush(file);
+    lmi_checkpoint *checkpoint = NULL;
+    lamina_status status = lmi_checkpoint_open(ctx, "c.lamina", &checkpoint);
+    if (status == LAMINA_OK)
+      status = lmi_checkpoint_restore(checkpoint, solver, NULL);
+    if (status != LAMINA_ERROR_CASE)
+      fail_msg("byte %ld of %ld may change: %d", at, bytes, (int)status);
+    lamina_error_clear(ctx);
+    lmi_checkpoint_close(checkpoint);
+    fseek(file, at, SEEK_SET);
+    fputc(old, file);
+  }
+  fclose(file);
+  lamina_solver_destroy(solver);
+  lamina_context_destroy(ctx);
+}
+
 LMI_TEST_MAIN(cmocka_unit_test(resumes_d2q9_f64), cmocka_unit_test(resumes_d3q19_f32),
               cmocka_unit_test(resumes_d3q27_f64), cmocka_unit_test(refuses_another_case),
               cmocka_unit_test(refuses_any_cut_and_any_changed_byte),
               cmocka_unit_test(keeps_the_old_one_when_the_new_one_fails),
               cmocka_unit_test(takes_over_what_a_killed_writer_left),
-              cmocka_unit_test(refuses_a_state_that_is_too_long), cmocka_unit_test(survives_failing_allocations))
+              cmocka_unit_test(refuses_a_state_that_is_too_long), cmocka_unit_test(resumes_levels_d2q9_f64),
+              cmocka_unit_test(resumes_levels_d3q19_f32), cmocka_unit_test(refuses_other_levels),
+              cmocka_unit_test(refuses_damaged_levels), cmocka_unit_test(survives_failing_allocations))
