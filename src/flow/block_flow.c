@@ -112,6 +112,7 @@ static void describe_blocks(const lamina_solver_options *options, const lmi_bloc
     .special = flow->has_voxels || lmi_boundary_has_open_face(options) ? special_bits : NULL,
     .user = maker,
     .grouping = options->grouping,
+    .on_curve = options->backend == LAMINA_BACKEND_CUDA,
   };
   for (int axis = 0; axis < 3; axis++)
     request->is_periodic[axis] = lmi_is_periodic(options, axis);

@@ -138,6 +138,14 @@ static uint64_t spread_bits(uint64_t value)
   return value;
 }
 
+/* Along rows, or along a Morton curve. 20 bits a coordinate. */
+static uint64_t place_key(const lmi_block_request *request, int64_t x, int64_t y, int64_t z)
+{
+  if (request->on_curve)
+    return spread_bits((uint64_t)x) | spread_bits((uint64_t)y) << 1 | spread_bits((uint64_t)z) << 2;
+  return (uint64_t)z << 40 | (uint64_t)y << 20 | (uint64_t)x;
+}
+
 static int compare_entries(const void *a, const void *b)
 {
   const uint64_t x = ((const sort_entry *)a)->key, y = ((const sort_entry *)b)->key;
@@ -178,10 +186,8 @@ static lamina_status sort_part(lamina_context *ctx, const lmi_blocks *blocks, in
         const uint64_t special =
           request->special != NULL ? request->special(request->user, (lamina_int3){x, y, z}, active) & active : 0;
         const bool groups = request->grouping == LAMINA_GROUPING_MEMORY && special != 0;
-        const uint64_t morton =
-          spread_bits((uint64_t)x) | spread_bits((uint64_t)y) << 1 | spread_bits((uint64_t)z) << 2;
-        const uint64_t key =
-          (uint64_t)own_section(layers, z) << KEY_SECTION_SHIFT | (uint64_t)groups << KEY_KIND_SHIFT | morton;
+        const uint64_t key = (uint64_t)own_section(layers, z) << KEY_SECTION_SHIFT |
+                             (uint64_t)groups << KEY_KIND_SHIFT | place_key(request, x, y, z);
         *next++ = (sort_entry){key, (int32_t)x, (int32_t)y, (int32_t)z, active, special};
       }
   qsort(*entries, (size_t)*count, sizeof **entries, compare_entries);

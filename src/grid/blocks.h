@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of 64 cells where there is fluid, sorted by one key: (partition, section, kind, Morton code). What kernels
+/* Blocks of 64 cells where there is fluid, sorted by one key: (partition, section, kind, place). What kernels
  * read of them stands in kernel/block.h.
  *
  * Partitions are runs of layers of blocks along the last axis, so that a partition has two neighbours at most and what
@@ -36,6 +36,8 @@ typedef struct lmi_block_request {
   lmi_block_special *special; /* NULL: none */
   const void *user;
   lamina_grouping grouping;
+  bool on_curve; /* sorted along a Morton curve: neighbours are near on all axes. Else row by row: a host's next block
+                  * is the neighbour along x, and what the ones after it meet is known (docs/dev/performance.md) */
 } lmi_block_request;
 
 /* Sections of a partition in storage order; any may be empty or, like halos at an end of the box, not there (-1). With

@@ -60,28 +60,56 @@ typedef struct LMK_NAME(quad) {
   LMK_REAL *own, *x, *y, *xy;
 } LMK_NAME(quad);
 
+/* A row of cells of a block as one vector. Rows are what is read: the cells that are dropped lie in the line of one
+ * that is not, and a line more from each neighbour would be a miss more (docs/dev/performance.md). */
+typedef LMK_REAL LMK_NAME(cell_row) __attribute__((vector_size(LMK_NAME(ROW) * sizeof(LMK_REAL))));
+
+LMK_INLINE LMK_NAME(cell_row) LMK_NAME(load_row)(const LMK_REAL *at)
+{
+  LMK_NAME(cell_row) row;
+  memcpy(&row, at, sizeof row);
+  return row;
+}
+
+LMK_INLINE void LMK_NAME(store_row)(LMK_REAL *at, LMK_NAME(cell_row) row)
+{
+  memcpy(at, &row, sizeof row);
+}
+
+/* The cells dx away from those of `own`; `beyond` is the row that follows it in that direction. */
+LMK_INLINE LMK_NAME(cell_row) LMK_NAME(slide)(LMK_NAME(cell_row) own, LMK_NAME(cell_row) beyond, const int dx)
+{
+#if LMK_HAS_Y
+  if (dx > 0)
+    return __builtin_shufflevector(own, beyond, 1, 2, 3, 4);
+  return dx < 0 ? __builtin_shufflevector(beyond, own, 3, 4, 5, 6) : own;
+#else
+  if (dx > 0)
+    return __builtin_shufflevector(own, beyond, 1, 2, 3, 4, 5, 6, 7, 8);
+  return dx < 0 ? __builtin_shufflevector(beyond, own, 7, 8, 9, 10, 11, 12, 13, 14) : own;
+#endif
+}
+
 /* Cells (dx, dy) away from each cell of a plane. */
 LMK_INLINE void LMK_NAME(read_plane)(LMK_NAME(quad) from, const int dx, const int dy, LMK_REAL *to)
 {
-  enum { ROW = LMK_NAME(ROW), PLANE = LMK_NAME(PLANE) };
+  enum { ROW = LMK_NAME(ROW), PLANE = LMK_NAME(PLANE), ROWS = PLANE / ROW };
 #if LMK_EXACT_READS
   for (int i = 0; i < PLANE; i++) {
     const int x = i % ROW + dx, y = i / ROW + dy;
-    const bool past_x = x < 0 || x >= ROW, past_y = y < 0 || y >= PLANE / ROW;
+    const bool past_x = x < 0 || x >= ROW, past_y = y < 0 || y >= ROWS;
     const LMK_REAL *source = past_y ? (past_x ? from.xy : from.y) : (past_x ? from.x : from.own);
-    to[i] = source[(x & (ROW - 1)) + ROW * (y & (PLANE / ROW - 1))];
+    to[i] = source[(x & (ROW - 1)) + ROW * (y & (ROWS - 1))];
   }
 #else
-  const int shift = dx + ROW * dy;
-  const LMK_REAL *const own = from.own + shift, *const x = from.x + shift - ROW * dx;
-  const LMK_REAL *const y = from.y + shift - PLANE * dy, *const xy = from.xy + shift - ROW * dx - PLANE * dy;
-#pragma omp simd
-  for (int i = 0; i < PLANE; i++) {
-    const bool past_x = dx > 0 ? (i & (ROW - 1)) == ROW - 1 : dx < 0 ? (i & (ROW - 1)) == 0 : false;
-    const bool past_y = dy > 0 ? i >= PLANE - ROW : dy < 0 ? i < ROW : false;
-    const LMK_REAL a = own[i], b = dx != 0 ? x[i] : a, c = dy != 0 ? y[i] : a, d = dx != 0 && dy != 0 ? xy[i] : c;
-    const LMK_REAL inside = past_x ? b : a, outside = past_x ? (dx != 0 && dy != 0 ? d : b) : c;
-    to[i] = past_y ? outside : inside;
+  LMK_UNROLL
+  for (int row = 0; row < ROWS; row++) {
+    const int y = row + dy;
+    const bool past = y < 0 || y >= ROWS;
+    const int at = ROW * (y & (ROWS - 1));
+    const LMK_NAME(cell_row) own = LMK_NAME(load_row)((past ? from.y : from.own) + at);
+    const LMK_NAME(cell_row) beyond = dx == 0 ? own : LMK_NAME(load_row)((past ? from.xy : from.x) + at);
+    LMK_NAME(store_row)(to + ROW * row, LMK_NAME(slide)(own, beyond, dx));
   }
 #endif
 }
@@ -365,8 +393,6 @@ static __attribute__((noinline)) void LMK_NAME(visit_special)(LMK_NAME(block_wor
 }
 #endif
 
-/* ---- a block ---- */
-
 /* Pointers for the collision: populations at their own place are read there, the others from lanes. */
 LMK_INLINE void LMK_NAME(bind_lanes)(LMK_NAME(block_work) * work)
 {
@@ -419,16 +445,63 @@ static __attribute__((noinline)) void LMK_NAME(scatter_far)(LMK_NAME(block_work)
   LMK_NAME(scatter_shifted)(work, false);
 }
 
-/* The next block lies behind this one. What is worked on where it lies is fetched by the row itself, a line each two
- * vectors (rows.prefetch_cells): all lines at once would fill the buffers for misses and hold the loads up. */
-LMK_INLINE void LMK_NAME(fetch_next)(const LMK_NAME(block_work) * work)
+/* ---- what comes next ---- */
+
+/* Blocks ahead: what is fetched for the very next one comes too late for the reads of this one past their common face,
+ * and three blocks' lines do not stay in L1. */
+enum { LMK_NAME(AHEAD) = 2 };
+
+/* Fetches the lines of a component that cells a plane below (dz 1), above (dz -1), or a row before (dz 0) see. */
+LMK_INLINE void LMK_NAME(fetch_face)(const LMK_REAL *base, int64_t plane, const int dz)
 {
-  const LMK_REAL *next = work->near[LMK_BLOCK_SELF].base + LMK_NAME(BLOCK);
-  for (int q = 0; q < LMK_Q; q++)
-    if (work->rows.read[q] == (const char *)work->lanes[q])
-      for (int cell = 0; cell < LMK_BLOCK_CELLS; cell += (int)(64 / sizeof(LMK_REAL)))
-        __builtin_prefetch(next + work->plan.slot_in[q] * LMK_BLOCK_CELLS + cell, 1, 3);
+  enum { LINE = 64 / sizeof(LMK_REAL), PLANE = LMK_NAME(PLANE), PLANES = LMK_NAME(PLANES) };
+  LMK_UNROLL
+  for (int cell = 0; dz != 0 && cell < PLANE; cell += LINE)
+    __builtin_prefetch(base + (dz < 0 ? (PLANES - 1) * plane : 0) + cell, 1, 3);
+  LMK_UNROLL
+  for (int z = 0; dz == 0 && z < PLANES; z++)
+    __builtin_prefetch(base + z * plane, 1, 3);
 }
+
+/* Fetches what a block meets first of its neighbours. Blocks go by rows, so those along x are fetched with the blocks
+ * before and after it, and those before it along y are still near; its own lines are fetched during a collision
+ * (rows.fetch). */
+LMK_INLINE void LMK_NAME(fetch_faces)(const LMK_NAME(block_work) * work, int32_t block, const bool is_plain)
+{
+  const lmk_block_grid *g = &work->step->grid;
+  const lmk_block_plan *plan = &work->plan;
+  if (block >= g->blocks)
+    return;
+  const int32_t *const neighbours = g->neighbours + (int64_t)block * LMK_BLOCK_NEIGHBOURS + LMK_BLOCK_SELF;
+  LMK_REAL *const field = (LMK_REAL *)work->step->source + g->sections[0].base;
+  LMK_NAME(view) views[9]; /* by 3 (dz + 1) + dy + 1 */
+  LMK_UNROLL
+  for (int n = 0; n < 9; n++) {
+    const int32_t number = neighbours[3 * (n - 4)], known = number < 0 ? block : number;
+    if (is_plain)
+      views[n] = (LMK_NAME(view)){field + known * (int64_t)LMK_NAME(BLOCK), LMK_BLOCK_CELLS, LMK_NAME(PLANE)};
+    else
+      views[n] = LMK_NAME(view_of)(g, work->step->source, known);
+  }
+#define LMK_FETCH_FACE(q, view, dz) \
+  LMK_NAME(fetch_face)((view).base + plan->slot_in[q] * (view).rank, (view).plane, (dz))
+#define LMK_FETCH_ONE(q, dy, dz)                         \
+  if (plan->shift_in[q] && (dz) != 0)                    \
+    LMK_FETCH_FACE(q, views[4 + 3 * (dz)], (dz));        \
+  if (plan->shift_in[q] && (dz) != 0 && (dy) > 0)        \
+    LMK_FETCH_FACE(q, views[4 + (dy) + 3 * (dz)], (dz)); \
+  if (plan->shift_in[q] && (dy) != 0)                    \
+    LMK_FETCH_FACE(q, views[4 + (dy)], 0);
+#define LMK_FETCH_PAIR(k, cx, cy, cz, w) \
+  LMK_FETCH_ONE(LMK_DOWN(k), (cy), (cz)) \
+  LMK_FETCH_ONE(LMK_UP(k), -(cy), -(cz))
+  LMK_PAIRS(LMK_FETCH_PAIR)
+#undef LMK_FETCH_PAIR
+#undef LMK_FETCH_ONE
+#undef LMK_FETCH_FACE
+}
+
+/* ---- a block ---- */
 
 LMK_INLINE bool LMK_NAME(update_one_block)(LMK_NAME(block_work) * work, lmk_update_run_function *run, int32_t block)
 {
@@ -438,7 +511,11 @@ LMK_INLINE bool LMK_NAME(update_one_block)(LMK_NAME(block_work) * work, lmk_upda
   LMK_NAME(bind_block)(work, block);
   LMK_NAME(bind_lanes)(work);
   const bool near = LMK_NAME(is_contiguous)(work);
-  LMK_NAME(fetch_next)(work);
+  if (step->grid.section_count == 1)
+    LMK_NAME(fetch_faces)(work, block + LMK_NAME(AHEAD), true);
+  else
+    LMK_NAME(fetch_faces)(work, block + LMK_NAME(AHEAD), false);
+  work->rows.fetch = (const char *)(work->near[LMK_BLOCK_SELF].base + LMK_NAME(AHEAD) * LMK_NAME(BLOCK));
   if (work->is_ragged)
     LMK_NAME(gather_cells)(work);
   else if (near)

@@ -14,8 +14,9 @@ typedef struct lmk_rows {
   int64_t cells, count;                                          /* cells of a row, rows of the band */
   int64_t stride;                                                /* elements between cells */
   int64_t prefetch_cells;                                        /* how far ahead of a cell its stream is fetched */
-  bool has_add;                                                  /* some add[q] is not 0 */
-  bool in_place;                                                 /* write[q] == read[opposite q] for every q */
+  const char *fetch; /* a run: lines fetched meanwhile, one after the other */
+  bool has_add;      /* some add[q] is not 0 */
+  bool in_place;     /* write[q] == read[opposite q] for every q */
 } lmk_rows;
 
 typedef int64_t lmk_update_rows_function(lmk_rows *rows, const lmk_rates *rates);

@@ -29,6 +29,10 @@ typedef struct LMK_NAME(row) {
   const LMK_NAME(constants) * constants;
 } LMK_NAME(row);
 
+/* What is fetched while a vector is updated: nothing, the same populations prefetch_cells on, or (Q + 1) / 2 lines of
+ * rows->fetch, as many as it takes to fetch as much as is updated. */
+enum { LMK_FETCH_NOTHING, LMK_FETCH_AHEAD, LMK_FETCH_LINES };
+
 /* f_q of a vector; what enters through an end of the row takes the place of what lies past it. */
 LMK_INLINE LMK_REAL LMK_NAME(take)(const LMK_NAME(row) * row, LMK_NAME(vector) at, int q, int cx)
 {
@@ -67,19 +71,26 @@ LMK_INLINE void LMK_NAME(take_moments)(const LMK_NAME(row) * row, LMK_NAME(vecto
   LMK_NAME(end_moments)(row->constants, m);
 }
 
+/* The lines that are fetched while a vector is updated. */
+LMK_INLINE const char *LMK_NAME(lines_of)(const LMK_NAME(row) * row, LMK_NAME(vector) at, const int fetches)
+{
+  return fetches == LMK_FETCH_LINES ? row->rows->fetch + at.x / LMK_NAME(WIDTH) * (64 * (LMK_Q / 2 + 1)) : NULL;
+}
+
 /* Finishes the vector `at`, whose moments are *m, and finds those of `next`. Returns 0 * (density - 1): 0 while it is
- * finite. The lines `ahead` cells on are fetched if `fetches`.
+ * finite. `fetches` is one of LMK_FETCH_*.
  *
  * Both go on pair by pair: the loads of the next vector, which may come from afar, are spread over the arithmetic of
  * this one, the chain from its moments to its state is hidden behind it, and few registers are needed. The slots of a
  * pair are nobody else's in every streaming pattern. */
 #if LMK_PAIRWISE
 LMK_INLINE LMK_REAL LMK_NAME(update_vector)(const LMK_NAME(row) * row, LMK_NAME(vector) at, LMK_NAME(vector) next,
-                                            bool fetches, LMK_NAME(moments) * m)
+                                            const int fetches, LMK_NAME(moments) * m)
 {
   LMK_REAL state[LMK_STATE];
   const LMK_REAL probe = LMK_C(0) * m->drho;
   const int64_t ahead = row->rows->prefetch_cells;
+  const char *const line = LMK_NAME(lines_of)(row, at, fetches);
   LMK_NAME(prepare)(m, row->constants, state);
   const LMK_NAME(relaxation) r = LMK_NAME(begin)(row->constants, state);
   LMK_NAME(begin_moments)(LMK_NAME(take)(row, next, LMK_REST, 0), m);
@@ -93,7 +104,9 @@ LMK_INLINE LMK_REAL LMK_NAME(update_vector)(const LMK_NAME(row) * row, LMK_NAME(
     LMK_NAME(finish_pair)(&r, (cx), (cy), (cz), (w), &up, &down);             \
     LMK_NAME(give)(row, at, LMK_UP(k), (cx), up);                             \
     LMK_NAME(give)(row, at, LMK_DOWN(k), -(cx), down);                        \
-    if (fetches) {                                                            \
+    if (fetches == LMK_FETCH_LINES)                                           \
+      __builtin_prefetch(line + 64 * (k), 1, 3);                              \
+    if (fetches == LMK_FETCH_AHEAD) {                                         \
       __builtin_prefetch(row->read[LMK_UP(k)] + at.x + ahead, 1, 3);          \
       __builtin_prefetch(row->read[LMK_DOWN(k)] + at.x + ahead, 1, 3);        \
     }                                                                         \
@@ -101,14 +114,16 @@ LMK_INLINE LMK_REAL LMK_NAME(update_vector)(const LMK_NAME(row) * row, LMK_NAME(
   LMK_PAIRS(LMK_UPDATE_PAIR)
 #undef LMK_UPDATE_PAIR
   LMK_NAME(give)(row, at, LMK_REST, 0, LMK_NAME(finish_rest)(&r, LMK_NAME(take)(row, at, LMK_REST, 0)));
-  if (fetches)
+  if (fetches == LMK_FETCH_LINES)
+    __builtin_prefetch(line + 64 * (LMK_Q / 2), 1, 3);
+  if (fetches == LMK_FETCH_AHEAD)
     __builtin_prefetch(row->read[LMK_REST] + at.x + ahead, 1, 3);
   LMK_NAME(end_moments)(row->constants, m);
   return probe;
 }
 #else
 LMK_INLINE LMK_REAL LMK_NAME(update_vector)(const LMK_NAME(row) * row, LMK_NAME(vector) at, LMK_NAME(vector) next,
-                                            bool fetches, LMK_NAME(moments) * m)
+                                            const int fetches, LMK_NAME(moments) * m)
 {
   LMK_REAL state[LMK_STATE], g[LMK_Q];
   const LMK_REAL probe = LMK_C(0) * m->drho;
@@ -120,8 +135,12 @@ LMK_INLINE LMK_REAL LMK_NAME(update_vector)(const LMK_NAME(row) * row, LMK_NAME(
   LMK_PAIRS(LMK_GIVE_PAIR)
 #undef LMK_GIVE_PAIR
   LMK_NAME(give)(row, at, LMK_REST, 0, g[LMK_REST]);
+  const char *const line = LMK_NAME(lines_of)(row, at, fetches);
   LMK_UNROLL
-  for (int q = 0; q < LMK_Q && fetches; q++)
+  for (int i = 0; i <= LMK_Q / 2 && fetches == LMK_FETCH_LINES; i++)
+    __builtin_prefetch(line + 64 * i, 1, 3);
+  LMK_UNROLL
+  for (int q = 0; q < LMK_Q && fetches == LMK_FETCH_AHEAD; q++)
     __builtin_prefetch(row->read[q] + at.x + row->rows->prefetch_cells, 1, 3);
   LMK_NAME(take_moments)(row, next, m);
   return probe;
@@ -141,7 +160,7 @@ LMK_INLINE LMK_SCALAR LMK_NAME(sum_of_lanes)(LMK_REAL vector)
 /* update_vector() without a next one: what it would find is dropped. */
 LMK_INLINE LMK_REAL LMK_NAME(finish_vector)(const LMK_NAME(row) * row, LMK_NAME(vector) at, LMK_NAME(moments) m)
 {
-  return LMK_NAME(update_vector)(row, at, at, false, &m);
+  return LMK_NAME(update_vector)(row, at, at, LMK_FETCH_NOTHING, &m);
 }
 
 /* Velocity components along x by rank, as a table: only staged blocks look them up. */
@@ -230,12 +249,12 @@ static __attribute__((noinline)) LMK_SCALAR LMK_NAME(update_part)(const lmk_rows
   LMK_REAL probe = LMK_C(0);                                                                          \
   for (; at.x + 2 * width < end; at.x += 2 * width) {                                                 \
     const LMK_NAME(vector) second = {at.x + width, LMK_INNER}, after = {at.x + 2 * width, LMK_INNER}; \
-    probe += LMK_NAME(update_vector)(&row, at, second, true, &m);                                     \
-    probe += LMK_NAME(update_vector)(&row, second, after, false, &m);                                 \
+    probe += LMK_NAME(update_vector)(&row, at, second, LMK_FETCH_AHEAD, &m);                          \
+    probe += LMK_NAME(update_vector)(&row, second, after, LMK_FETCH_NOTHING, &m);                     \
   }                                                                                                   \
   if (at.x + width < end) {                                                                           \
     const LMK_NAME(vector) second = {at.x + width, LMK_INNER};                                        \
-    probe += LMK_NAME(update_vector)(&row, at, second, true, &m);                                     \
+    probe += LMK_NAME(update_vector)(&row, at, second, LMK_FETCH_AHEAD, &m);                          \
     at = second;                                                                                      \
   }                                                                                                   \
   probe += LMK_NAME(finish_vector)(&row, at, m);                                                      \
@@ -315,12 +334,34 @@ LMK_INLINE LMK_NAME(constants) LMK_NAME(make_constants)(const lmk_rates *rates)
   };
 }
 
+static __attribute__((noinline)) LMK_SCALAR LMK_NAME(update_run_in_place)(const lmk_rows *rows,
+                                                                          const LMK_NAME(constants) * constants)
+{
+  LMK_SCALAR *read[LMK_Q];
+  LMK_UNROLL
+  for (int q = 0; q < LMK_Q; q++)
+    read[q] = (LMK_SCALAR *)rows->read[q];
+  const LMK_NAME(constants) local = *constants;
+  const LMK_NAME(row) row = {read, NULL, rows, &local};
+  const int64_t width = LMK_NAME(WIDTH), end = rows->cells;
+  LMK_NAME(vector) at = {0, LMK_INNER};
+  LMK_NAME(moments) m;
+  LMK_NAME(take_moments)(&row, at, &m);
+  LMK_REAL probe = LMK_C(0);
+  for (; at.x + width < end; at.x += width) {
+    const LMK_NAME(vector) next = {at.x + width, LMK_INNER};
+    probe += LMK_NAME(update_vector)(&row, at, next, LMK_FETCH_LINES, &m);
+  }
+  probe += LMK_NAME(update_vector)(&row, at, at, LMK_FETCH_LINES, &m);
+  return LMK_NAME(sum_of_lanes)(probe);
+}
+
 /* A run of whole vectors without ends: cells of a block (block_rows.h). Whether all are finite. */
 bool LMK_NAME(update_run)(const lmk_rows *rows, const lmk_rates *rates);
 bool LMK_NAME(update_run)(const lmk_rows *rows, const lmk_rates *rates)
 {
   const LMK_NAME(constants) constants = LMK_NAME(make_constants)(rates);
-  return (rows->in_place ? LMK_NAME(update_inner_in_place)(rows, 0, rows->cells, &constants)
+  return (rows->in_place ? LMK_NAME(update_run_in_place)(rows, &constants)
                          : LMK_NAME(update_inner)(rows, 0, rows->cells, &constants)) == 0;
 }
 
