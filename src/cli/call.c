@@ -107,3 +107,8 @@ const char *lmi_command_nearest(const lmi_command *const *commands, const char *
   }
   return lmi_nearest_word(name, names, count);
 }
+
+lamina_status lmi_input_status(lamina_status status)
+{
+  return status == LAMINA_ERROR_FILE ? LAMINA_ERROR_CASE : status;
+}

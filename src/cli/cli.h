@@ -180,6 +180,9 @@ bool lmi_wants_colour(FILE *stream);
  */
 lamina_status lmi_usage_error(const lmi_call *call, const char *format, ...) LMI_PRINTF(2, 3);
 
+/* What came of reading an input: one that cannot be read ends like one that is wrong, with exit code 3. */
+lamina_status lmi_input_status(lamina_status status);
+
 /* ---- parts of the frame ---- */
 
 /* Reads options and arguments from argv[0..argc) into call and values (LMI_MAX_VALUES_BYTES, aligned for any type).

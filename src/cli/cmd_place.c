@@ -229,7 +229,7 @@ static lamina_status place_run(lmi_call *call)
     return lmi_place_apply(call, values->apply);
   LMI_TRY(lmi_call_open(call, 0));
   LMI_TRY(read_tiers(call, &choice, &replay));
-  LMI_TRY(lamina_profile_read(call->ctx, call->arguments[0], &profile));
+  LMI_TRY(lmi_input_status(lamina_profile_read(call->ctx, call->arguments[0], &profile)));
   const lamina_status status = place(call, profile, &replay, &choice);
   lamina_profile_destroy(profile);
   return status;

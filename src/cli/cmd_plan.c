@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "case_options.h"
+#include "lamina/accelerator.h"
 
 struct plan_values {
   lmi_case_options flow;
@@ -36,11 +37,13 @@ static json_t *predicted_json(const lamina_plan *plan)
   return json_pack("{s:n, s:n, s:s}", "mlups", "seconds", "reason", plan->ceiling_reason);
 }
 
-static json_t *warnings_json(const lamina_case *flow, const lamina_plan *plan)
+static json_t *warnings_json(const lamina_case *flow, const lamina_plan *plan, const char *device)
 {
   json_t *list = json_array();
   for (size_t i = 0; i < lamina_case_warning_count(flow); i++)
     json_array_append_new(list, json_string(lamina_case_warning(flow, i)));
+  if (device[0] != '\0')
+    json_array_append_new(list, json_string(device));
   if (plan->fitting_cells_x > 0)
     json_array_append_new(list,
                           json_sprintf("does not fit in memory; at most about %lld cells along x fit in this shape",
@@ -121,7 +124,7 @@ static void print_bodies(const lamina_case *flow)
     printf("  %lld cells are fluid\n", (long long)fluid);
 }
 
-static json_t *plan_json(const lamina_case *flow, const lamina_plan *plan)
+static json_t *plan_json(const lamina_case *flow, const lamina_plan *plan, const char *device)
 {
   const lamina_units *u = lamina_case_units(flow);
   return json_pack("{s:o, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
@@ -129,7 +132,7 @@ static json_t *plan_json(const lamina_case *flow, const lamina_plan *plan)
                    "total_bytes", (json_int_t)plan->total_bytes, "available_bytes",
                    plan->available_bytes > 0 ? json_integer((json_int_t)plan->available_bytes) : json_null(),
                    "messages", messages_json(plan), "predicted", predicted_json(plan), "warnings",
-                   warnings_json(flow, plan), "bodies", bodies_json(flow), "units", "cell_size_m", u->cell_size,
+                   warnings_json(flow, plan, device), "bodies", bodies_json(flow), "units", "cell_size_m", u->cell_size,
                    "time_step_s", u->time_step, "reynolds", u->reynolds, "tau", u->tau, "mach", u->mach,
                    "lattice_speed", u->lattice_speed, "cell_reynolds", u->cell_reynolds);
 }
@@ -150,7 +153,7 @@ static void print_levels(const lamina_plan *plan)
   }
 }
 
-static void print_plan(const lamina_case *flow, const lamina_plan *plan)
+static void print_plan(const lamina_case *flow, const lamina_plan *plan, const char *device)
 {
   char solver[32], total[32], available[32], duration[32];
   lmi_print_units(stdout, flow);
@@ -162,6 +165,8 @@ static void print_plan(const lamina_case *flow, const lamina_plan *plan)
   if (plan->available_bytes > 0)
     printf(", %s available (%s)", lmi_format_bytes((double)plan->available_bytes, available), plan->limited_by);
   printf("\n");
+  if (device[0] != '\0')
+    printf("  warning: %s\n", device);
   if (plan->fitting_cells_x > 0)
     printf("  warning: does not fit; at most about %lld cells along x fit in this shape\n",
            (long long)plan->fitting_cells_x);
@@ -175,18 +180,35 @@ static void print_plan(const lamina_case *flow, const lamina_plan *plan)
     printf("  time not predicted: %s\n", plan->ceiling_reason);
 }
 
+/* A case for another machine can be planned here, but not run. */
+static void warn_of_device(const lmi_call *call, const lamina_case *flow, char *warning, size_t size)
+{
+  const lamina_solver_options *solver = lamina_case_solver_options(flow);
+  lamina_accelerator device;
+  if (solver->backend != LAMINA_BACKEND_CUDA)
+    return;
+  const int count = solver->device_count > 0 ? solver->device_count : 1;
+  for (int i = 0; i < count && warning[0] == '\0'; i++)
+    if (lamina_accelerator_read(call->ctx, solver->devices[i], &device) != LAMINA_OK)
+      snprintf(warning, size, "does not run on this machine: %s", lamina_error_message(call->ctx));
+  lamina_error_clear(call->ctx);
+}
+
 static lamina_status plan_run(lmi_call *call)
 {
   const struct plan_values *values = call->values;
   lamina_case *flow = NULL;
   lamina_plan plan = {0};
+  char device[640] = "";
   lamina_status status = lmi_load_case(call, call->arguments[0], &values->flow, &flow);
   if (status == LAMINA_OK)
     status = lamina_case_plan(call->ctx, flow, lmi_machine_file(values->machine), &plan);
+  if (status == LAMINA_OK)
+    warn_of_device(call, flow, device, sizeof device);
   if (status == LAMINA_OK && values->json)
-    status = lmi_print_json(call, plan_json(flow, &plan));
+    status = lmi_print_json(call, plan_json(flow, &plan, device));
   else if (status == LAMINA_OK)
-    print_plan(flow, &plan);
+    print_plan(flow, &plan, device);
   lamina_case_destroy(flow);
   return status;
 }

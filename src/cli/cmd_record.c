@@ -152,6 +152,12 @@ static lamina_status record_run(lmi_call *call)
     .bandwidths = values->bandwidths, .latencies = values->latencies, .machine = values->machine};
   if (values->local != NULL && values->prefetch_study)
     return lmi_usage_error(call, "--local and --prefetch-study are two studies: give one");
+  if ((values->bandwidths != NULL || values->latencies != NULL || values->machine != NULL) && values->local == NULL &&
+      !values->prefetch_study)
+    return lmi_usage_error(call, "--%s belongs to --local or --prefetch-study: add one of them, or leave it away",
+                           values->bandwidths != NULL  ? "bandwidth"
+                           : values->latencies != NULL ? "latency"
+                                                       : "machine");
   if (values->local != NULL)
     LMI_TRY(lmi_local_parse(call, values->local, &record));
   if (values->local != NULL || values->prefetch_study)

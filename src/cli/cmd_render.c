@@ -122,7 +122,7 @@ static lamina_status render_run(lmi_call *call)
   render.pictures = json_array();
   render.profiles = json_array();
   render.references = json_array();
-  lamina_status status = lmi_field_file_open(call->ctx, render.path, &render.file);
+  lamina_status status = lmi_input_status(lmi_field_file_open(call->ctx, render.path, &render.file));
   if (status == LAMINA_OK)
     status = render_all(&render);
   lmi_field_file_close(render.file);

@@ -38,9 +38,7 @@ static lamina_status report_run(lmi_call *call)
   lamina_memory_report *report = NULL;
   lamina_status status = lamina_memory_report_create(call->ctx, (const char *const *)call->arguments,
                                                      call->argument_count, machine, &report);
-  if (status == LAMINA_ERROR_FILE) /* profiles are input files: what is wrong with them is told as of all others */
-    status = LAMINA_ERROR_CASE;
-  LMI_TRY(status);
+  LMI_TRY(lmi_input_status(status));
   if (values->html != NULL)
     LMI_TRY_GOTO(status, lamina_memory_report_save_html(call->ctx, report, values->html), cleanup);
   if (values->html != NULL)

@@ -151,6 +151,8 @@ static lamina_status check_words(const lmi_call *call)
   const bool has_curve = values->example != NULL || call->argument_count > 0;
   if (values->example != NULL && call->argument_count > 0)
     return lmi_usage_error(call, "a file and --example: choose one");
+  if (!isnan(values->share) && call->argument_count == 0)
+    return lmi_usage_error(call, "--share chooses from a file of `lamina interfere --json`, and there is none");
   if (values->live != (call->program_count > 0))
     return lmi_usage_error(call, "--live and a program behind -- belong together");
   if (!has_curve && !values->live)

@@ -15,7 +15,7 @@ static const char *const axes[] = {"x", "y", "z", NULL};
 static const lmi_option options[] = {
   LMI_OPTION_INTEGER(struct voxelize_values, cells, "cells", "N", 1, 131000,
                      "cells along the longest side of the body (default: 64)"),
-  LMI_OPTION_NUMBER(struct voxelize_values, spacing, "spacing", "METRES", 0, 1e12,
+  LMI_OPTION_NUMBER(struct voxelize_values, spacing, "spacing", "METRES", 1e-12, 1e12,
                     "size of a cell instead; cell faces then lie on its multiples"),
   LMI_OPTION_NUMBER(struct voxelize_values, scale, "scale", "FACTOR", 1e-12, 1e12,
                     "metres a unit of the file: 0.001 for millimetres (default: 1)"),
@@ -129,7 +129,7 @@ static lamina_status read_stl(lmi_voxelization *v)
     LMI_TRY(lmi_mask_file_check_name(v->ctx, v->values->out));
   show(v, "reading", 0);
   const double start = lmi_clock_seconds();
-  LMI_TRY(lmi_stl_read(v->ctx, v->path, v->values->repair, &v->stl));
+  LMI_TRY(lmi_input_status(lmi_stl_read(v->ctx, v->path, v->values->repair, &v->stl)));
   v->read_seconds = lmi_clock_seconds() - start;
   lmi_stl_place(&v->stl, &placement);
   return lay_box(v);

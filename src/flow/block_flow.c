@@ -431,6 +431,9 @@ static void free_flow(lmi_flow *base)
 static lamina_status describe(lamina_context *ctx, const lamina_solver_options *options, lmi_block_flow *flow)
 {
   const lamina_int3 cells = lmi_kernel_cells(options);
+  const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
+  LMI_REQUIRE(ctx, ops->block_kernels != NULL, LAMINA_UNAVAILABLE,
+              "the sparse grid does not run on backend %s; use cpu", ops->name);
   flow->base = (lmi_flow){
     .ops = &lmi_block_flow_ops,
     .ctx = ctx,
@@ -484,8 +487,6 @@ static lamina_status create(lamina_context *ctx, const lamina_solver_options *op
   *made = NULL;
   lmi_block_flow *flow = NULL;
   const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
-  LMI_REQUIRE(ctx, ops->block_kernels != NULL, LAMINA_UNAVAILABLE,
-              "the sparse grid does not run on backend %s; use cpu", ops->name);
   LMI_REQUIRE(ctx, lamina_rank_count(ctx) == 1 || options->backend != LAMINA_BACKEND_CUDA, LAMINA_UNAVAILABLE,
               "the sparse grid runs on one rank on backend %s, not %d: use cpu, or partitions of one process",
               ops->name, lamina_rank_count(ctx));

@@ -131,6 +131,10 @@ LAMINA_NODISCARD lamina_status lmi_check_options(lamina_context *ctx, const lami
 LAMINA_NODISCARD lamina_status lmi_check_rates(lamina_context *ctx, const lamina_solver_options *options);
 LAMINA_NODISCARD lamina_status lmi_check_wall_velocity(lamina_context *ctx, int face, lamina_real3 velocity);
 
+/* Checks the options, also what only their grid refuses, and counts the bytes of all fields. Makes nothing. */
+LAMINA_NODISCARD lamina_status lmi_solver_estimate(lamina_context *ctx, const lamina_solver_options *options,
+                                                   uint64_t *bytes);
+
 /* "x-", "x+", ... */
 const char *lmi_face_name(int face);
 

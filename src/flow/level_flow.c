@@ -111,14 +111,20 @@ static lamina_status set_force(lmi_flow *base, const lamina_solver_options *opti
 
 /* ---- making ---- */
 
+static lamina_status require_kernels(lamina_context *ctx, const lamina_solver_options *options)
+{
+  const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
+  LMI_REQUIRE(ctx, ops->level_kernels != NULL, LAMINA_UNAVAILABLE,
+              "the %s backend has no kernels for a grid of levels: choose backend cpu", ops->name);
+  return LAMINA_OK;
+}
+
 static lamina_status open_device(lmi_level_flow *flow, const lamina_solver_options *options)
 {
   lamina_context *ctx = flow->base.ctx;
   const lmi_device_options device_options = lmi_flow_device_options(ctx, options);
   const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
-  LMI_REQUIRE(ctx, ops->level_kernels != NULL, LAMINA_UNAVAILABLE,
-              "the %s backend has no kernels for a grid of levels: choose backend cpu",
-              lamina_backend_name(options->backend));
+  LMI_TRY(require_kernels(ctx, options));
   LMI_REQUIRE(ctx, lamina_rank_count(ctx) == 1, LAMINA_UNAVAILABLE,
               "a grid of levels runs on one rank, not %d: use threads", lamina_rank_count(ctx));
   LMI_TRY(ops->open(ctx, &device_options, &flow->base.device));
@@ -232,6 +238,7 @@ static lamina_status estimate(lamina_context *ctx, const lamina_solver_options *
 {
   lamina_level_info infos[LMI_MAX_LEVELS];
   *bytes = 0;
+  LMI_TRY(require_kernels(ctx, options));
   LMI_TRY(lamina_levels_plan(ctx, options, infos));
   const uint64_t block = 64u * (uint64_t)lamina_lattice_velocities(options->lattice) * lmi_precision_bytes(options);
   for (int level = 0; level < options->levels; level++)

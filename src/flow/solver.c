@@ -4,14 +4,20 @@
 #include "base/ranks.h"
 #include "solver_internal.h"
 
+lamina_status lmi_solver_estimate(lamina_context *ctx, const lamina_solver_options *options, uint64_t *bytes)
+{
+  *bytes = 0;
+  LMI_TRY(lmi_check_options(ctx, options));
+  return lmi_flow_find(options->grid)->estimate(ctx, options, bytes);
+}
+
 uint64_t lamina_solver_memory_estimate(const lamina_solver_options *options)
 {
   lamina_context *ctx = NULL;
   uint64_t bytes = 0;
   if (lamina_context_create(NULL, &ctx) != LAMINA_OK)
     return 0;
-  if (lmi_check_options(ctx, options) != LAMINA_OK ||
-      lmi_flow_find(options->grid)->estimate(ctx, options, &bytes) != LAMINA_OK)
+  if (lmi_solver_estimate(ctx, options, &bytes) != LAMINA_OK)
     bytes = 0;
   lamina_context_destroy(ctx);
   return bytes;

@@ -337,6 +337,11 @@ lamina_index lmi_case_span_steps(const lamina_case *flow, const lmi_case_span *s
   return whole_steps(flow, span->is_steps ? (double)span->steps : span->seconds / flow->units.time_step);
 }
 
+bool lmi_case_span_is_over(const lmi_case_span *span, double step, double seconds)
+{
+  return span->is_steps ? step >= (double)span->steps : seconds >= span->seconds;
+}
+
 static lamina_status check_run(lamina_case *flow)
 {
   /* A steady run without an end gives up after this many reference lengths of flow. */

@@ -221,7 +221,7 @@ typedef struct lmi_case_force {
   const lmi_tree_node *where;
   lmi_case_text body;
   lmi_case_span every;                      /* not given: at the end only */
-  lmi_case_real from;                       /* s: where means begin */
+  lmi_case_span from;                       /* where means begin */
   lmi_case_real area, speed;                /* m2 (in two dimensions m2 per m), m/s */
   lmi_case_real length;                     /* m, of the Strouhal number */
   lmi_case_vector drag, lift;               /* directions */
@@ -241,7 +241,7 @@ typedef struct lmi_case_probe {
 
 typedef struct lmi_case_statistics {
   const lmi_tree_node *where; /* NULL: none */
-  lmi_case_real from;         /* s */
+  lmi_case_span from;         /* not given: the start */
   lmi_case_span every;
 } lmi_case_statistics;
 
@@ -299,7 +299,7 @@ struct lamina_case {
   lamina_index *body_cells;                  /* solid cells a body has; NULL: not counted */
   lamina_index solid_cells;
   lamina_index last_step;
-  char warnings[LMI_MAX_FINDINGS + 5][LMI_FINDING_BYTES]; /* of the units, then of the bodies */
+  char warnings[LMI_MAX_FINDINGS + 6][LMI_FINDING_BYTES]; /* of the units, then of the bodies */
   size_t warning_count;
 };
 
@@ -316,6 +316,13 @@ LAMINA_NODISCARD lamina_status lmi_case_check(lamina_case *flow);
 
 /* Steps of a span in this case, at least 1. */
 lamina_index lmi_case_span_steps(const lamina_case *flow, const lmi_case_span *span);
+
+/* Is a step, or its time in seconds, at the end of the span or behind it? True for a span that was not given. */
+bool lmi_case_span_is_over(const lmi_case_span *span, double step, double seconds);
+
+/* After the solver refused this case's options: the same sentence as a CASE error with the place in the file, for what
+ * is wrong with the options; other errors pass. */
+lamina_status lmi_case_place_refusal(const lamina_case *flow, lamina_status status);
 
 /* "speed", unit "m/s". */
 const char *lmi_scalar_name(lmi_scalar scalar);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "case_grid.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define FAIL_AT(flow, node, path_, ...) \
@@ -192,13 +193,49 @@ static lamina_status check_holds(lamina_case *flow)
   return LAMINA_OK;
 }
 
+/* A partition of blocks is a run of their layers. */
+static lamina_status check_block_partitions(lamina_case *flow)
+{
+  const lamina_solver_options *solver = &flow->solver;
+  const lamina_index planes = flow->dimension == 3 ? solver->cells.z : solver->cells.y;
+  const int side = flow->dimension == 3 ? 4 : 8;
+  const lamina_index layers = (planes + side - 1) / side;
+  if (solver->grid == LAMINA_GRID_SPARSE && solver->partitions > layers)
+    return FAIL_AT(
+      flow, flow->partitions.where, "partitions",
+      "%d for %lld planes of cells along %c; the sparse grid has %lld layers of blocks of %d planes, so at "
+      "most %lld",
+      solver->partitions, (long long)planes, flow->dimension == 3 ? 'z' : 'y', (long long)layers, side,
+      (long long)layers);
+  return LAMINA_OK;
+}
+
+/* The regions to refine, the grid, what made it a sparse one: the nearest that the file has. */
+lamina_status lmi_case_place_refusal(const lamina_case *flow, lamina_status status)
+{
+  const lmi_case_grid *grid = &flow->grid;
+  const lmi_tree_node *where = flow->tree->root;
+  char sentence[512];
+  if (status != LAMINA_ERROR_ARGUMENT)
+    return status;
+  if (flow->backend.where != NULL)
+    where = flow->backend.where;
+  if (grid->where != NULL)
+    where = grid->refine_where != NULL ? grid->refine_where : grid->where;
+  snprintf(sentence, sizeof sentence, "%s", lamina_error_message(flow->ctx));
+  lamina_error_clear(flow->ctx);
+  lmi_case_reader reader = {.ctx = flow->ctx};
+  return lmi_case_fail(&reader, where, "%s", sentence);
+}
+
 lamina_status lmi_case_check_grid(lamina_case *flow)
 {
   const lmi_case_grid *grid = &flow->grid;
   lamina_solver_options *solver = &flow->solver;
   if (grid->kind.where == NULL)
-    return LAMINA_OK;
+    return check_block_partitions(flow);
   solver->grid = (lamina_grid_kind)grid->kind.value;
+  LMI_TRY(check_block_partitions(flow));
   LMI_TRY(check_holds(flow));
   const struct {
     const lmi_tree_node *where;

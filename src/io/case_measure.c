@@ -48,7 +48,7 @@ static lamina_status read_force(lmi_case_reader *reader, const lmi_tree_node *no
      .above_low = true,
      .dimension = LMI_DIMENSION_TIME},
     {.name = "from",
-     .read = lmi_case_read_real,
+     .read = lmi_case_read_span,
      .offset = FORCE(from),
      .high = 1e12,
      .dimension = LMI_DIMENSION_TIME,
@@ -159,7 +159,7 @@ lamina_status lmi_case_read_statistics(lmi_case_reader *reader, const lmi_tree_n
 #define STATISTICS(field) offsetof(lmi_case_statistics, field)
   static const lmi_case_key KEYS[] = {
     {.name = "from",
-     .read = lmi_case_read_real,
+     .read = lmi_case_read_span,
      .offset = STATISTICS(from),
      .high = 1e12,
      .dimension = LMI_DIMENSION_TIME},
@@ -232,6 +232,13 @@ static void choose_directions(const lamina_case *flow, lmi_case_force *force)
   }
 }
 
+/* Of two vectors of length 1, to a thousandth of a degree or so. */
+static bool are_parallel(const double a[3], const double b[3])
+{
+  const double across[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+  return length_of(across) < 1e-5;
+}
+
 /* Cells along the axis of an endless cylinder; in two dimensions a depth of one. */
 static double depth_of(const lamina_case *flow, int body)
 {
@@ -278,6 +285,10 @@ static lamina_status check_force(lmi_case_reader *reader, lamina_case *flow, lmi
       (force->lift.where != NULL && !(length_of(force->lift.value) > 0)))
     return lmi_case_fail(reader, force->where, "the directions of drag and lift must not be 0");
   choose_directions(flow, force);
+  if (are_parallel(force->direction[0], force->direction[1]))
+    return lmi_case_fail(reader, force->lift.where != NULL ? force->lift.where : force->where,
+                         "drag and lift have one direction, (%.4g, %.4g, %.4g); lift lies across the drag",
+                         force->direction[0][0], force->direction[0][1], force->direction[0][2]);
   LMI_TRY(choose_area(flow, force));
   force->reference_speed = force->speed.where != NULL ? force->speed.value : flow->units.reference_speed;
   force->reference_length = force->length.where != NULL ? force->length.value : flow->units.reference_length;

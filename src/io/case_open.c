@@ -297,6 +297,43 @@ static void warn_of_collision(lamina_case *flow)
            flow->solver.lattice == LAMINA_D3Q19 ? "regularized" : "cumulant");
 }
 
+/* m3/s through a face into the box, of a depth of one cell in two dimensions. */
+static double flux_into(const lamina_case *flow, int face)
+{
+  const lamina_int3 n = flow->solver.cells;
+  const lamina_face *given = &flow->solver.faces[face];
+  const int axis = face / 2;
+  const lamina_index count = n.x * n.y * n.z / along(n, axis);
+  const double h = flow->units.cell_size, sign = face % 2 == 0 ? 1.0 : -1.0;
+  double sum = 0;
+  for (lamina_index i = 0; i < count; i++) {
+    const lamina_real3 u = given->profile != NULL ? given->profile[i] : given->velocity;
+    sum += axis == 0 ? u.x : axis == 1 ? u.y : u.z;
+  }
+  return sign * sum * flow->units.velocity_unit * h * h;
+}
+
+/* What comes in through faces of given velocity must leave somewhere. */
+static void warn_of_flux(lamina_case *flow)
+{
+  double net = 0, gross = 0;
+  for (int face = 0; face < 2 * flow->dimension; face++) {
+    const lmi_boundary_kind kind = flow->faces[face].kind;
+    if (kind == LMI_BOUNDARY_PRESSURE || kind == LMI_BOUNDARY_OUTFLOW)
+      return;
+    const double flux = kind == LMI_BOUNDARY_VELOCITY ? flux_into(flow, face) : 0;
+    net += flux;
+    gross += fabs(flux);
+  }
+  if (!(fabs(net) > 1e-6 * gross) || flow->warning_count == LMI_COUNT(flow->warnings))
+    return;
+  const double depth = flow->dimension == 2 ? flow->units.cell_size : 1.0;
+  snprintf(flow->warnings[flow->warning_count++], LMI_FINDING_BYTES,
+           "the faces of given velocity bring in %.4g %s more than they take out, and no face lets it out: the density "
+           "%s without end; make one of them `outflow` or `{pressure: 0}`",
+           net / depth, flow->dimension == 2 ? "m2/s" : "m3/s", net > 0 ? "rises" : "falls");
+}
+
 lamina_status lmi_case_fill_open_faces(lamina_case *flow)
 {
   bool any = false, any_but_slip = false;
@@ -309,6 +346,8 @@ lamina_status lmi_case_fill_open_faces(lamina_case *flow)
   }
   if (any && flow->solver.grid == LAMINA_GRID_DENSE)
     flow->solver.grid = LAMINA_GRID_SPARSE;
+  if (any_but_slip)
+    warn_of_flux(flow);
   if (any_but_slip)
     warn_of_collision(flow);
   return LAMINA_OK;

@@ -258,11 +258,11 @@ static lamina_status read_series(const lmi_simulation *sim, size_t index, force_
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, rows, &series->time), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, rows, &series->drag), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, rows, &series->lift), cleanup);
-  const double from = sim->flow->forces[index].from.value;
+  const lmi_case_span *from = &sim->flow->forces[index].from;
   char *rest = text;
   for (char *row = strsep(&rest, "\n"); row != NULL; row = strsep(&rest, "\n")) {
     double values[4]; /* step, time, drag, lift */
-    if (!parse_row(row, values) || values[1] < from)
+    if (!parse_row(row, values) || !lmi_case_span_is_over(from, values[0], values[1]))
       continue;
     series->time[series->count] = values[1];
     series->drag[series->count] = values[2];

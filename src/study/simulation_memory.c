@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flow/flow.h"
 #include "lamina/tiers.h"
 #include "memory/limits.h"
 #include "simulation.h"
@@ -33,13 +34,14 @@ size_t lmi_case_plane_cells(const lamina_case *flow)
   return (size_t)cells;
 }
 
-static uint64_t total_bytes(const lamina_case *flow, const lamina_solver_options *options, double cells_scale)
+/* Beside the solver's. */
+static uint64_t other_bytes(const lamina_case *flow, const lamina_solver_options *options, double cells_scale)
 {
   const lamina_int3 n = options->cells;
   const double work = (double)lmi_case_plane_cells(flow) * LMI_WORK_PLANES * sizeof(double) * cells_scale;
   const double statistics =
     flow->statistics.where != NULL ? (double)n.x * (double)n.y * (double)n.z * 8.0 * sizeof(double) : 0.0;
-  return lamina_solver_memory_estimate(options) + (uint64_t)(work + statistics) + FIXED_BYTES;
+  return (uint64_t)(work + statistics) + FIXED_BYTES;
 }
 
 /* The largest number of cells along x, in the same shape, that fits. */
@@ -55,7 +57,7 @@ static lamina_index fitting_cells_x(const lamina_case *flow, uint64_t available)
     options.cells.y = greatest(1, (lamina_index)round((double)n.y * scale));
     options.cells.z = flow->dimension == 2 ? 1 : greatest(1, (lamina_index)round((double)n.z * scale));
     options.partitions = 0;
-    if (total_bytes(flow, &options, scale * scale) <= available)
+    if (lamina_solver_memory_estimate(&options) + other_bytes(flow, &options, scale * scale) <= available)
       low = middle;
     else
       high = middle;
@@ -84,10 +86,10 @@ static lamina_status count_cells(lamina_context *ctx, const lamina_case *flow, l
 
 lamina_status lmi_case_memory(lamina_context *ctx, const lamina_case *flow, lamina_plan *plan)
 {
+  LMI_TRY(lmi_case_place_refusal(flow, lmi_solver_estimate(ctx, &flow->solver, &plan->solver_bytes)));
   LMI_TRY(count_cells(ctx, flow, plan));
   plan->steps = flow->last_step;
-  plan->solver_bytes = lamina_solver_memory_estimate(&flow->solver);
-  plan->total_bytes = total_bytes(flow, &flow->solver, 1.0);
+  plan->total_bytes = plan->solver_bytes + other_bytes(flow, &flow->solver, 1.0);
   if (flow->solver.backend == LAMINA_BACKEND_CUDA) /* the fields lie on the device, which is asked when they are made */
     return LAMINA_OK;
   lmi_memory_limits limits = {0};

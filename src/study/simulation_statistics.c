@@ -36,11 +36,20 @@ static size_t sums_bytes(const lmi_statistics *s)
 
 static lamina_status load_sums(lmi_simulation *sim, lmi_statistics *s)
 {
-  char path[4096], *data = NULL;
+  char path[4096], sentence[512], *data = NULL;
   size_t bytes = 0;
   sums_header header;
   LMI_TRY(lmi_simulation_path(sim, SUMS_NAME, path, sizeof path));
-  LMI_TRY(lmi_file_read_all(sim->ctx, path, sums_bytes(s) + 1, &data, &bytes));
+  lamina_status status = lmi_file_read_all(sim->ctx, path, sums_bytes(s) + 1, &data, &bytes);
+  if (status == LAMINA_ERROR_FILE) {
+    snprintf(sentence, sizeof sentence, "%s", lamina_error_message(sim->ctx));
+    lamina_error_clear(sim->ctx);
+    return lmi_fail(sim->ctx, LAMINA_ERROR_CASE,
+                    "%s; the sums of `statistics` lie beside the checkpoint: bring them back, run without --resume, or "
+                    "take the key away with --set statistics=null",
+                    sentence);
+  }
+  LMI_TRY(status);
   const bool is_whole = bytes == sums_bytes(s);
   if (is_whole)
     memcpy(&header, data, sizeof header);
@@ -118,7 +127,7 @@ lamina_status lmi_statistics_look(lmi_simulation *sim)
   if (s == NULL || s->due.next > step)
     return LAMINA_OK;
   lmi_due_advance(&s->due, sim->flow, step);
-  if (lmi_simulation_time(sim) < sim->flow->statistics.from.value)
+  if (!lmi_case_span_is_over(&sim->flow->statistics.from, (double)step, lmi_simulation_time(sim)))
     return LAMINA_OK;
   s->samples++;
   for (lamina_index z = 0; z < sim->flow->solver.cells.z; z++)

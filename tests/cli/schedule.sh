@@ -13,6 +13,7 @@ try lamina schedule missing.json
 printf '{"tiers": []}' > other.json
 try lamina schedule other.json
 try lamina schedule other.json --example hpl
+try lamina schedule --example hpl --share 50
 try lamina schedule --example hpl --random 50
 try lamina schedule --example hpl --random 0,70
 try lamina schedule --example hpl --aware 0,x

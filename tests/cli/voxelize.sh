@@ -32,3 +32,4 @@ try lamina voxelize k1_02_crlf.stl --rotate 90
 try lamina voxelize k1_02_crlf.stl --spacing 1e-9
 try lamina voxelize k1_02_crlf.stl --cells 4 --spacing 1
 try lamina voxelize k1_02_crlf.stl --cells 4 --out /dev/null/mask.vti
+try lamina voxelize none.stl --spacing 0
