@@ -296,6 +296,9 @@ static __attribute__((noinline)) LMK_SCALAR LMK_NAME(update_ends)(const lmk_rows
   const LMK_NAME(constants) local = *constants;
   const LMK_NAME(row) row = {read, write, rows, &local};
   const LMK_NAME(vector) low = {0, LMK_LOW_END}, high = {rows->cells - LMK_NAME(WIDTH), LMK_HIGH_END};
+  LMK_UNROLL
+  for (int q = 0; q < LMK_Q; q++) /* the line that the inner vectors leave out */
+    __builtin_prefetch(read[q] + high.x + rows->prefetch_cells, 1, 3);
   LMK_NAME(moments) of_low, of_high;
   LMK_NAME(take_moments)(&row, low, &of_low);
   LMK_NAME(take_moments)(&row, high, &of_high);
