@@ -33,9 +33,7 @@ typedef struct LMK_NAME(block_work) {
   int32_t block;
   bool is_staged; /* the block's cells do not lie side by side: every population goes through lanes */
   bool is_ragged; /* a periodic axis ends in it */
-  bool has_gap;   /* some neighbour is not stored */
-  LMK_NAME(view) near[LMK_BLOCK_NEIGHBOURS]; /* in source; the block itself stands for those that are not stored */
-  LMK_NAME(view) out[LMK_BLOCK_NEIGHBOURS];  /* in target; where has_gap, the sink stands for those */
+  LMK_NAME(view) near[LMK_BLOCK_NEIGHBOURS]; /* in source; the sink stands for those that are not stored */
   _Alignas(64) LMK_REAL lanes[LMK_Q][LMK_BLOCK_CELLS];
   _Alignas(64) LMK_REAL sink[LMK_NAME(BLOCK)];
 } LMK_NAME(block_work);
@@ -161,22 +159,29 @@ LMK_INLINE LMK_NAME(quad) LMK_NAME(find_quad)(const LMK_NAME(view) * near, int s
   return quad;
 }
 
+/* All addresses before the first store: after one the compiler would look them up again. */
 LMK_INLINE void LMK_NAME(read_shifted)(const LMK_NAME(view) * near, int slot, const int dx, const int dy, const int dz,
                                        const bool is_contiguous, LMK_REAL *lanes)
 {
+  LMK_NAME(quad) from[LMK_NAME(PLANES)];
   LMK_UNROLL
   for (int z = 0; z < LMK_NAME(PLANES); z++)
-    LMK_NAME(read_plane)
-  (LMK_NAME(find_quad)(near, slot, z, dx, dy, dz, is_contiguous), dx, dy, lanes + z * LMK_NAME(PLANE));
+    from[z] = LMK_NAME(find_quad)(near, slot, z, dx, dy, dz, is_contiguous);
+  LMK_UNROLL
+  for (int z = 0; z < LMK_NAME(PLANES); z++)
+    LMK_NAME(read_plane)(from[z], dx, dy, lanes + z * LMK_NAME(PLANE));
 }
 
 LMK_INLINE void LMK_NAME(write_shifted)(const LMK_NAME(view) * near, int slot, const int dx, const int dy, const int dz,
                                         const bool is_contiguous, const LMK_REAL *lanes)
 {
+  LMK_NAME(quad) to[LMK_NAME(PLANES)];
   LMK_UNROLL
   for (int z = 0; z < LMK_NAME(PLANES); z++)
-    LMK_NAME(write_plane)
-  (LMK_NAME(find_quad)(near, slot, z, dx, dy, dz, is_contiguous), dx, dy, lanes + z * LMK_NAME(PLANE));
+    to[z] = LMK_NAME(find_quad)(near, slot, z, dx, dy, dz, is_contiguous);
+  LMK_UNROLL
+  for (int z = 0; z < LMK_NAME(PLANES); z++)
+    LMK_NAME(write_plane)(to[z], dx, dy, lanes + z * LMK_NAME(PLANE));
 }
 
 /* ---- all populations of a block ---- */
@@ -199,10 +204,10 @@ LMK_INLINE void LMK_NAME(gather_shifted)(LMK_NAME(block_work) * work, const bool
 LMK_INLINE void LMK_NAME(scatter_shifted)(LMK_NAME(block_work) * work, const bool is_contiguous)
 {
   const lmk_block_plan *plan = &work->plan;
-  const LMK_NAME(view) *const out = work->has_gap ? work->out : work->near;
 #define LMK_SCATTER_ONE(q, cx, cy, cz) \
   if (plan->shift_out[q])              \
-    LMK_NAME(write_shifted)(out, plan->slot_out[q], (cx), (cy), (cz), is_contiguous, work->lanes[LMK_Q - 1 - (q)]);
+    LMK_NAME(write_shifted)            \
+  (work->near, plan->slot_out[q], (cx), (cy), (cz), is_contiguous, work->lanes[LMK_Q - 1 - (q)]);
 #define LMK_SCATTER_PAIR(k, cx, cy, cz, w)     \
   LMK_SCATTER_ONE(LMK_UP(k), (cx), (cy), (cz)) \
   LMK_SCATTER_ONE(LMK_DOWN(k), -(cx), -(cy), -(cz))
@@ -259,24 +264,16 @@ LMK_INLINE LMK_NAME(view) LMK_NAME(view_of)(const lmk_block_grid *g, void *field
 LMK_INLINE void LMK_NAME(bind_plain)(LMK_NAME(block_work) * work, const int32_t *neighbours)
 {
   LMK_REAL *const field = (LMK_REAL *)work->step->source + work->step->grid.sections[0].base;
-  const int32_t self = work->block;
-  int32_t least = 0;
   LMK_UNROLL
-  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
-    const int32_t number = neighbours[n];
-    least = number < least ? number : least;
-    work->near[n].base = field + (number < 0 ? self : number) * (int64_t)LMK_NAME(BLOCK);
-  }
-  work->has_gap = least < 0;
+  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++)
+    work->near[n].base = neighbours[n] < 0 ? work->sink : field + neighbours[n] * (int64_t)LMK_NAME(BLOCK);
 }
 
 static void LMK_NAME(bind_sections)(LMK_NAME(block_work) * work, const int32_t *neighbours)
 {
-  const lmk_block_grid *g = &work->step->grid;
-  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
-    work->has_gap = work->has_gap || neighbours[n] < 0;
-    work->near[n] = LMK_NAME(view_of)(g, work->step->source, neighbours[n] < 0 ? work->block : neighbours[n]);
-  }
+  const LMK_NAME(view) sink = {work->sink, LMK_BLOCK_CELLS, LMK_NAME(PLANE)};
+  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++)
+    work->near[n] = neighbours[n] < 0 ? sink : LMK_NAME(view_of)(&work->step->grid, work->step->source, neighbours[n]);
 }
 
 /* What extents hold where no axis ends. */
@@ -293,9 +290,7 @@ LMK_INLINE void LMK_NAME(bind_block)(LMK_NAME(block_work) * work, int32_t block)
 {
   const lmk_block_grid *g = &work->step->grid;
   const int32_t *neighbours = g->neighbours + (int64_t)block * LMK_BLOCK_NEIGHBOURS;
-  const bool in_place = work->step->source == work->step->target;
   work->block = block;
-  work->has_gap = false;
   work->is_ragged = g->extents != NULL && g->extents[block] != LMK_NAME(full_extents)();
   const bool one_section = g->section_count == 1;
   if (one_section)
@@ -303,14 +298,6 @@ LMK_INLINE void LMK_NAME(bind_block)(LMK_NAME(block_work) * work, int32_t block)
   else
     LMK_NAME(bind_sections)(work, neighbours);
   work->is_staged = !one_section && work->near[LMK_BLOCK_SELF].plane != LMK_NAME(PLANE);
-  for (int n = 0; n < LMK_BLOCK_NEIGHBOURS && in_place && work->has_gap; n++) {
-    work->out[n] = work->near[n];
-    if (neighbours[n] < 0) {
-      work->out[n].base = work->sink;
-      work->out[n].rank = LMK_BLOCK_CELLS;
-      work->out[n].plane = LMK_NAME(PLANE);
-    }
-  }
 }
 
 /* Whether every neighbour lies in one piece, as where nothing is sent. */
