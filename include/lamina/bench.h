@@ -94,20 +94,35 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_halo_bench_run(lamina_context *
 
 /* A lid-driven cavity with refined walls: Table 5 of arXiv 2503.07898. Level l begins at distance thresholds[l] from
  * the walls, in half widths of the box; thresholds[0] is 0. */
+typedef struct lamina_level_distribution {
+  const char *name; /* "512x3": cells across and levels, as in the table */
+  lamina_index cells;
+  int levels;
+  double thresholds[LAMINA_MAX_LEVELS];
+} lamina_level_distribution;
+
+/* Those of the table, by index from 0; NULL behind the last. */
+LAMINA_API const lamina_level_distribution *lamina_level_distribution_get(size_t index);
+
 typedef struct lamina_level_bench {
-  lamina_solver_options solver; /* cells, lattice, collision, precision, levels; grid, faces, refinement are set here */
+  lamina_solver_options
+    solver; /* cells, lattice, collision, precision, backend, levels; grid, faces, refinement are set here */
   double thresholds[LAMINA_MAX_LEVELS];
   int repetitions; /* 1 to 1000; default 5 */
   double seconds;  /* of one repetition, about, > 0; default 0.5 */
+  bool one_by_one; /* only one scheme in memory at a time; then gains compare medians instead of neighbours in time */
 } lamina_level_bench;
 
-/* Updates are counted as the paper does: cells of a level times its own steps. Each repetition times the three schemes
+enum { LAMINA_LEVEL_SCHEMES = 5 };
+
+/* Updates are counted as the paper does: cells of a level times its own steps. Each repetition times all schemes
  * and then the ceiling, so that shares and gains are medians of ratios of neighbours in time. */
 typedef struct lamina_level_row {
   lamina_level_info levels[LAMINA_MAX_LEVELS];
-  lamina_spread mlups[3]; /* by lamina_level_scheme */
-  lamina_spread share[3]; /* of the ceiling; NAN where that could not be measured: `ceiling_reason` */
-  lamina_spread gain[3];  /* over the baseline */
+  lamina_spread mlups[LAMINA_LEVEL_SCHEMES]; /* by lamina_level_scheme */
+  lamina_spread
+    share[LAMINA_LEVEL_SCHEMES];            /* of the ceiling; NAN where that could not be measured: `ceiling_reason` */
+  lamina_spread gain[LAMINA_LEVEL_SCHEMES]; /* over the baseline */
   lamina_spread ceiling_mlups;
   char ceiling_reason[160];
   double bytes_per_cell; /* fields and tables, of a cell that belongs to a level */
@@ -116,6 +131,12 @@ typedef struct lamina_level_row {
 } lamina_level_row;
 
 LAMINA_API lamina_level_bench lamina_level_bench_default(void);
+
+/* The cells of each level, `levels` having room for all of them, without a measurement. Errors: as lamina_levels_plan.
+ */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_level_bench_plan(lamina_context *context,
+                                                                  const lamina_level_bench *bench,
+                                                                  lamina_level_info *levels);
 
 /* Errors: as lamina_solver_create and lamina_solver_run. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_level_bench_run(lamina_context *context,

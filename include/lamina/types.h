@@ -73,7 +73,9 @@ typedef struct lamina_real3 {
 #define LAMINA_LEVEL_SCHEME_LIST(X)                                                                               \
   X(LAMINA_LEVELS_PACKETS, 0, "packets", "exact packets with corrections: keeps mass and momentum, second order") \
   X(LAMINA_LEVELS_VOLUMETRIC, 1, "volumetric", "collide, explode, coalesce; fused in blocks away from jumps")     \
-  X(LAMINA_LEVELS_BASELINE, 2, "baseline", "the same numbers as volumetric, collision and streaming never fused")
+  X(LAMINA_LEVELS_BASELINE, 2, "baseline", "the same numbers as volumetric, collision and streaming never fused") \
+  X(LAMINA_LEVELS_FINEST_FUSED, 3, "finest_fused", "the same numbers, fused on the finest level alone")           \
+  X(LAMINA_LEVELS_COARSE_FUSED, 4, "coarse_fused", "the same numbers, fused on all levels but the finest")
 
 /* What bounds the box on one side. Opposite faces are both periodic or neither. */
 #define LAMINA_FACE_KIND_LIST(X)                                                             \

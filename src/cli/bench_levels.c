@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lamina bench levels: the cavity with refined walls, Table 5 of arXiv 2503.07898, at any size. */
+/* lamina bench levels: the cavity with refined walls, Table 5 of arXiv 2503.07898, at its sizes or any. */
 #include <math.h>
 #include <stdio.h>
 
@@ -9,42 +9,34 @@
 #include <lamina/version.h>
 
 struct bench_levels_values {
-  bool json;
+  bool json, paper, one_by_one;
   int64_t cells, threads, repetitions;
   double seconds;
-  int lattice, precision, collision, distribution;
+  int lattice, precision, collision, distribution, backend;
 };
 
-static const struct bench_levels_values defaults = {.cells = 128, .repetitions = 5, .seconds = 0.5};
-
-/* The distributions of the table, named after the size the paper runs them at: where each level begins. */
-typedef struct distribution {
-  const char *name;
-  int levels;
-  double thresholds[4];
-} distribution;
-
-static const distribution distributions[] = {
-  {"512x3", 3, {0.0, 0.25, 0.4375}},  {"512x4", 4, {0.0, 120.0 / 512.0, 200.0 / 512.0, 400.0 / 512.0}},
-  {"480x3", 3, {0.0, 0.2, 0.4}},      {"480x4", 4, {0.0, 0.2, 0.4, 2.0 / 3.0}},
-  {"320x4", 4, {0.0, 0.2, 0.4, 0.7}},
-};
+static const struct bench_levels_values defaults = {.repetitions = 5, .seconds = 0.5};
 
 #define NAME_ROW(enumerator, value, name, text) name,
 static const char *const lattices[] = {"default", LAMINA_LATTICE_LIST(NAME_ROW) NULL};
 static const char *const precisions[] = {"default", LAMINA_PRECISION_LIST(NAME_ROW) NULL};
 static const char *const collisions[] = {"default", LAMINA_COLLISION_LIST(NAME_ROW) NULL};
+static const char *const backends[] = {"default", LAMINA_BACKEND_LIST(NAME_ROW) NULL};
 #undef NAME_ROW
-static const char *const names[] = {"default", "512x3", "512x4", "480x3", "480x4", "320x4", NULL};
+static const char *const names[] = {"default", "512x3", "512x4", "480x3", "480x4", "320x3", "320x4", NULL};
 
 static const lmi_option options[] = {
   LMI_OPTION_INTEGER(struct bench_levels_values, cells, "cells", "N", 16, 2048,
-                     "finest cells along each axis, a multiple of 8 (default: 128)"),
+                     "finest cells along each axis, a multiple of 8 (default: a quarter of the paper's)"),
+  LMI_OPTION_FLAG(struct bench_levels_values, paper, "paper", "at the sizes of the paper: 512, 480, 320 cells"),
   LMI_OPTION_CHOICE(struct bench_levels_values, distribution, "distribution", names,
                     "where levels begin, as in the paper at that size and number of levels (default: all)"),
   LMI_OPTION_CHOICE(struct bench_levels_values, lattice, "lattice", lattices, "velocity set (default: d3q19)"),
   LMI_OPTION_CHOICE(struct bench_levels_values, precision, "precision", precisions, "arithmetic (default: f32)"),
   LMI_OPTION_CHOICE(struct bench_levels_values, collision, "collision", collisions, "collision (default: bgk)"),
+  LMI_OPTION_CHOICE(struct bench_levels_values, backend, "backend", backends, "processor or device (default: cpu)"),
+  LMI_OPTION_FLAG(struct bench_levels_values, one_by_one, "one-by-one",
+                  "keep one scheme in memory at a time, for sizes near what fits"),
   LMI_OPTION_INTEGER(struct bench_levels_values, threads, "threads", "N", 1, 4096, "threads (default: all usable)"),
   LMI_OPTION_INTEGER(struct bench_levels_values, repetitions, "repetitions", "N", 1, 1000,
                      "rounds of measurements a row (default: 5)"),
@@ -53,12 +45,15 @@ static const lmi_option options[] = {
   LMI_OPTION_FLAG(struct bench_levels_values, json, "json", "print one JSON object"),
   {0}};
 
-static void make_bench(const struct bench_levels_values *values, const distribution *d, lamina_level_bench *bench)
+static void make_bench(const struct bench_levels_values *values, const lamina_level_distribution *d,
+                       lamina_level_bench *bench)
 {
   *bench = lamina_level_bench_default();
   bench->repetitions = (int)values->repetitions;
   bench->seconds = values->seconds;
-  bench->solver.cells = (lamina_int3){values->cells, values->cells, values->cells};
+  const lamina_index cells = values->paper ? d->cells : values->cells > 0 ? values->cells : d->cells / 4;
+  bench->one_by_one = values->one_by_one;
+  bench->solver.cells = (lamina_int3){cells, cells, cells};
   bench->solver.levels = d->levels;
   for (int l = 0; l < d->levels; l++)
     bench->thresholds[l] = d->thresholds[l];
@@ -68,14 +63,19 @@ static void make_bench(const struct bench_levels_values *values, const distribut
     bench->solver.precision = (lamina_precision)(values->precision - 1);
   if (values->collision > 0)
     bench->solver.collision = (lamina_collision)(values->collision - 1);
+  if (values->backend > 0)
+    bench->solver.backend = (lamina_backend)(values->backend - 1);
 }
 
 /* ---- text ---- */
 
-static void print_row(const distribution *d, const lamina_level_row *row)
+static void print_row(const lamina_solver_options *solver, const lamina_level_distribution *d,
+                      const lamina_level_row *row)
 {
-  static const lamina_level_scheme ORDER[] = {LAMINA_LEVELS_BASELINE, LAMINA_LEVELS_VOLUMETRIC, LAMINA_LEVELS_PACKETS};
-  printf("%s: cells", d->name);
+  static const lamina_level_scheme ORDER[] = {LAMINA_LEVELS_BASELINE, LAMINA_LEVELS_FINEST_FUSED,
+                                              LAMINA_LEVELS_COARSE_FUSED, LAMINA_LEVELS_VOLUMETRIC,
+                                              LAMINA_LEVELS_PACKETS};
+  printf("%s at %lld^3: cells", d->name, (long long)solver->cells.x);
   for (int l = 0; l < d->levels; l++)
     printf(" %lld (%.1f %% of blocks at jumps)", (long long)row->levels[l].cells,
            100.0 * (double)row->levels[l].jump_blocks / (double)row->levels[l].blocks);
@@ -83,7 +83,7 @@ static void print_row(const distribution *d, const lamina_level_row *row)
   for (size_t i = 0; i < LMI_COUNT(ORDER); i++) {
     const lamina_level_scheme scheme = ORDER[i];
     const lamina_spread *mlups = &row->mlups[scheme], *share = &row->share[scheme], *gain = &row->gain[scheme];
-    printf("  %-11s %8.1f  %7.1f to %-7.1f  x %.3f (%.3f to %.3f)", lamina_level_scheme_name(scheme), mlups->median,
+    printf("  %-12s %8.1f  %7.1f to %-7.1f  x %.3f (%.3f to %.3f)", lamina_level_scheme_name(scheme), mlups->median,
            mlups->low, mlups->high, gain->median, gain->low, gain->high);
     if (isnan(share->median))
       printf("  share not measured: %s\n", row->ceiling_reason);
@@ -103,7 +103,7 @@ static json_t *spread_json(const lamina_spread *spread)
   return object;
 }
 
-static json_t *levels_json(const distribution *d, const lamina_level_row *row)
+static json_t *levels_json(const lamina_level_distribution *d, const lamina_level_row *row)
 {
   json_t *list = json_array();
   for (int l = 0; l < d->levels; l++) {
@@ -116,10 +116,11 @@ static json_t *levels_json(const distribution *d, const lamina_level_row *row)
   return list;
 }
 
-static json_t *row_json(const lamina_solver_options *solver, const distribution *d, const lamina_level_row *row)
+static json_t *row_json(const lamina_solver_options *solver, const lamina_level_distribution *d,
+                        const lamina_level_row *row)
 {
   json_t *schemes = json_object();
-  for (int scheme = 0; scheme < 3; scheme++)
+  for (int scheme = 0; scheme < LAMINA_LEVEL_SCHEMES; scheme++)
     json_object_set_new(schemes, lamina_level_scheme_name((lamina_level_scheme)scheme),
                         json_pack("{s:o, s:o, s:o}", "mlups", spread_json(&row->mlups[scheme]), "share",
                                   spread_json(&row->share[scheme]), "gain", spread_json(&row->gain[scheme])));
@@ -135,7 +136,7 @@ static json_t *row_json(const lamina_solver_options *solver, const distribution 
 }
 
 /* A distribution that this size cannot hold (its coarsest level would be empty) costs its row, not the others. */
-static lamina_status skip_row(lmi_call *call, const distribution *d, json_t *rows)
+static lamina_status skip_row(lmi_call *call, const lamina_level_distribution *d, json_t *rows)
 {
   const char *reason = lamina_error_message(call->ctx);
   if (rows != NULL)
@@ -149,8 +150,8 @@ static lamina_status skip_row(lmi_call *call, const distribution *d, json_t *row
 static lamina_status run_rows(lmi_call *call, json_t *rows)
 {
   const struct bench_levels_values *values = call->values;
-  for (size_t i = 0; i < LMI_COUNT(distributions); i++) {
-    const distribution *d = &distributions[i];
+  for (size_t i = 0; lamina_level_distribution_get(i) != NULL; i++) {
+    const lamina_level_distribution *d = lamina_level_distribution_get(i);
     lamina_level_bench bench;
     lamina_level_row row;
     if (values->distribution > 0 && (size_t)values->distribution != i + 1)
@@ -165,7 +166,7 @@ static lamina_status run_rows(lmi_call *call, json_t *rows)
     if (rows != NULL)
       json_array_append_new(rows, row_json(&bench.solver, d, &row));
     else
-      print_row(d, &row);
+      print_row(&bench.solver, d, &row);
     fflush(stdout);
   }
   return LAMINA_OK;
@@ -175,10 +176,12 @@ static lamina_status bench_levels_run(lmi_call *call)
 {
   const struct bench_levels_values *values = call->values;
   LMI_TRY(lmi_call_open(call, (int)values->threads));
+  if (values->paper && values->cells > 0)
+    return lmi_usage_error(call, "--paper and --cells say two sizes; keep one");
   if (!values->json) {
-    printf("lid-driven cavity of %lld^3 with refined walls, %d threads; million updates of cells in their own steps;\n"
+    printf("lid-driven cavity with refined walls, %d threads; million updates of cells in their own steps;\n"
            "gain over the baseline; ceiling: as many streams, read and written in place\n",
-           (long long)values->cells, lamina_context_thread_count(call->ctx));
+           lamina_context_thread_count(call->ctx));
     return run_rows(call, NULL);
   }
   char machine[96];

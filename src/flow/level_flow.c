@@ -224,7 +224,9 @@ static lamina_status create(lamina_context *ctx, const lamina_solver_options *op
     .fault_planes = cells.z,
   };
   flow->scheme = link_scheme(options);
-  flow->fuses = options->level_scheme != LAMINA_LEVELS_BASELINE;
+  const lamina_level_scheme scheme = options->level_scheme;
+  flow->fuses_finest = scheme != LAMINA_LEVELS_BASELINE && scheme != LAMINA_LEVELS_COARSE_FUSED;
+  flow->fuses_coarse = scheme != LAMINA_LEVELS_BASELINE && scheme != LAMINA_LEVELS_FINEST_FUSED;
   flow->overlaps = !options->no_overlap;
   const lamina_status status = make_flow(flow, options);
   if (status == LAMINA_OK)

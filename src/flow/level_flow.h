@@ -21,8 +21,8 @@ typedef struct lmi_level_state {
 typedef struct lmi_level_flow {
   lmi_flow base;
   lmi_level_scheme scheme;
-  bool fuses;    /* blocks away from jumps stream and collide at once */
-  bool overlaps; /* they run beside the finer level */
+  bool fuses_finest, fuses_coarse; /* blocks away from jumps stream and collide at once, on those levels */
+  bool overlaps;                   /* they run beside the finer level */
   lmi_levels levels;
   lmi_level_blocks blocks[LMI_MAX_LEVELS];
   lmi_level_links links;

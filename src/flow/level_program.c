@@ -103,12 +103,17 @@ static lamina_status keep_aside(plan *p, int level)
   return add_launch(p, &launch);
 }
 
+static bool fuses(const lmi_level_flow *flow, int level)
+{
+  return level == 0 ? flow->fuses_finest : flow->fuses_coarse;
+}
+
 /* The blocks of a level that its step has left to do, once the finer level is half way. */
 static lamina_status finish_level(plan *p, int level, int k, int first_class)
 {
   const lmi_level_flow *flow = p->flow;
   const bool splits = flow->scheme == LMI_LEVEL_VOLUMETRIC;
-  const int split_from = flow->fuses ? LMI_BLOCK_JUMP : first_class;
+  const int split_from = fuses(flow, level) ? LMI_BLOCK_JUMP : first_class;
   LMI_TRY(begin_phase(p));
   if (!splits)
     LMI_TRY(launch_classes(p, flow->kernels.step, level, k, first_class, LMI_BLOCK_JUMP, false));
@@ -129,7 +134,7 @@ static lamina_status finish_level(plan *p, int level, int k, int first_class)
 static lamina_status add_step(plan *p, int level, int k)
 {
   const lmi_level_flow *flow = p->flow;
-  const bool ahead = level > 0 && flow->overlaps && flow->fuses;
+  const bool ahead = level > 0 && flow->overlaps && fuses(flow, level);
   if (ahead)
     LMI_TRY(launch_classes(p, flow->kernels.step, level, k, LMI_BLOCK_PLAIN, LMI_BLOCK_WALL, true));
   if (level > 0)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/spread.h"
+#include "ceiling.h"
 #include "timing.h"
-#include <lamina/accelerator.h>
 #include <lamina/bench.h>
 
 enum { MAX_REPETITIONS = 1000 };
@@ -39,55 +39,6 @@ static double cell_count(const lamina_solver_options *options)
   return (double)options->cells.x * (double)options->cells.y * (double)options->cells.z;
 }
 
-static int element_bytes(const lamina_solver_options *options)
-{
-  if (options->storage == LAMINA_STORAGE_F16)
-    return 2;
-  return options->precision == LAMINA_F64 ? 8 : 4;
-}
-
-static lamina_status host_ceiling(lamina_context *ctx, const lamina_solver_options *options, double *mlups)
-{
-  lamina_stream_probe probe = lamina_stream_probe_default();
-  probe.streams = lamina_lattice_velocities(options->lattice);
-  probe.element_bytes = element_bytes(options);
-  probe.cells = options->cells.x * options->cells.y * options->cells.z;
-  probe.layout = options->layout == LAMINA_LAYOUT_PLANE ? LAMINA_LAYOUT_PLANE : LAMINA_LAYOUT_SOA;
-  probe.plane_cells = options->cells.x * (options->cells.z > 1 ? options->cells.y : 1);
-  probe.repetitions = 1;
-  lamina_bandwidth bandwidth;
-  LMI_TRY(lamina_machine_stream_ceiling(ctx, &probe, &bandwidth));
-  *mlups = bandwidth.million_elements.median;
-  return LAMINA_OK;
-}
-
-static lamina_status device_ceiling(lamina_context *ctx, const lamina_solver_options *options, double *mlups)
-{
-  lamina_accelerator_probe probe = lamina_accelerator_probe_default();
-  probe.ordinal = options->device_count > 0 ? options->devices[0] : 0;
-  probe.streams = lamina_lattice_velocities(options->lattice);
-  probe.element_bytes = element_bytes(options);
-  probe.cells = (options->cells.x * options->cells.y * options->cells.z + 1) / 2 * 2;
-  probe.repetitions = 1;
-  lamina_bandwidth bandwidth;
-  LMI_TRY(lamina_accelerator_stream_ceiling(ctx, &probe, &bandwidth));
-  *mlups = bandwidth.million_elements.median * (options->device_count > 1 ? options->device_count : 1);
-  return LAMINA_OK;
-}
-
-/* A ceiling that cannot be measured (no memory left beside the field, say) costs the share, not the benchmark. */
-static double measure_ceiling(lamina_context *ctx, const lamina_solver_options *options, lamina_dense_row *row)
-{
-  double mlups = NAN;
-  const bool on_device = options->backend == LAMINA_BACKEND_CUDA;
-  const lamina_status status = on_device ? device_ceiling(ctx, options, &mlups) : host_ceiling(ctx, options, &mlups);
-  if (status == LAMINA_OK)
-    return mlups;
-  snprintf(row->ceiling_reason, sizeof row->ceiling_reason, "%s", lamina_error_message(ctx));
-  lamina_error_clear(ctx);
-  return NAN;
-}
-
 /* An even number of steps that lasts about as long as asked: in-place patterns alternate between two kinds. */
 static lamina_status choose_steps(lamina_solver *solver, double wanted_seconds, lamina_index *steps)
 {
@@ -108,7 +59,8 @@ static lamina_status measure(lamina_context *ctx, lamina_solver *solver, const l
     double seconds = 0.0;
     LMI_TRY(lmi_time_steps(solver, row->steps, &seconds));
     mlups[i] = 1e-6 * cell_count(options) * (double)row->steps / seconds;
-    ceiling[i] = measure_ceiling(ctx, options, row);
+    ceiling[i] = lmi_measure_ceiling(ctx, options, (lamina_index)cell_count(options), row->ceiling_reason,
+                                     sizeof row->ceiling_reason);
     share[i] = mlups[i] / ceiling[i];
   }
   row->mlups = lmi_spread_of(mlups, (size_t)bench->repetitions);
@@ -132,7 +84,8 @@ lamina_status lamina_dense_bench_run(lamina_context *ctx, const lamina_dense_ben
   lamina_solver_info info;
   lamina_solver_get_info(solver, &info);
   row->bytes_per_cell = info.bytes_per_cell;
-  row->gb_per_s = 2.0 * lamina_lattice_velocities(options.lattice) * element_bytes(&options) * row->mlups.median * 1e-3;
+  row->gb_per_s =
+    2.0 * lamina_lattice_velocities(options.lattice) * lmi_stored_bytes(&options) * row->mlups.median * 1e-3;
   row->threads = lamina_context_thread_count(ctx);
   lamina_solver_destroy(solver);
   return status;
