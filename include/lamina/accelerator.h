@@ -66,6 +66,38 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_accelerator_link(lamina_context
                                                                   lamina_link link, uint64_t bytes, int repetitions,
                                                                   lamina_bandwidth *result);
 
+/* Background traffic on the link between a device and the host's memory, after LBench (lamina/inject.h): a kernel reads
+ * pinned host memory and writes it back, with flops between the two. It goes in launches of a few milliseconds, so that
+ * it ends with the call, and with the process. The probe is the same kernel on a stream of its own, always the same
+ * piece of work: its time over that beside no injection is the link's interference coefficient. */
+typedef struct lamina_link_injector lamina_link_injector;
+
+/* array_bytes 0: 256 MiB; a third is the probe's. Errors: ARGUMENT, MEMORY, DEVICE, UNAVAILABLE. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_link_injector_create(lamina_context *context, int ordinal,
+                                                                      uint64_t array_bytes,
+                                                                      lamina_link_injector **injector);
+LAMINA_API void lamina_link_injector_destroy(lamina_link_injector *injector); /* NULL does nothing */
+
+typedef struct lamina_link_run {
+  int blocks;               /* of 256 threads, 1 to 65535; 0: no injection */
+  int probe_blocks;         /* 0: no probe */
+  double flops_per_element; /* 1 to 1e6; a fraction is kept by mixing neighbouring whole numbers */
+  double seconds;           /* 0.001 to 1e7 */
+  double *probe_seconds;    /* takes the times of the first probe_room pieces of the probe; may be NULL */
+  size_t probe_room;
+} lamina_link_run;
+
+typedef struct lamina_link_traffic {
+  double seconds, gb_per_s; /* of the injector alone: bytes read and bytes written together */
+  uint64_t bytes;
+  size_t probe_count;
+} lamina_link_traffic;
+
+/* Blocking. Errors: ARGUMENT, DEVICE. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_link_injector_run(lamina_link_injector *injector,
+                                                                   const lamina_link_run *run,
+                                                                   lamina_link_traffic *traffic);
+
 /* What it costs to start something, microseconds each. In a graph: one of many in a captured chain. */
 typedef struct lamina_accelerator_setup {
   lamina_spread launch_us, copy_us;

@@ -13,6 +13,7 @@
 #ifndef LAMINA_INJECT_H
 #define LAMINA_INJECT_H
 
+#include <lamina/accelerator.h>
 #include <lamina/machine.h>
 
 #ifdef __cplusplus
@@ -118,6 +119,36 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_injector_calibration_save(
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_injector_calibration_load(lamina_context *context, const char *path,
                                                                            lamina_injector_calibration **calibration);
 LAMINA_API void lamina_injector_calibration_destroy(lamina_context *context, lamina_injector_calibration *calibration);
+
+/* ---- the link of a device ---- */
+
+/* As lamina_inject_calibrate, for the link between a device and the host's memory (lamina/accelerator.h): `threads` of
+ * the points are blocks of 256 threads, `processor` is the device's name. options: seconds, array_bytes and progress
+ * are used. Errors as lamina_link_injector_create. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_link_calibrate(lamina_context *context, int ordinal,
+                                                                const lamina_calibrate_options *options,
+                                                                lamina_injector_calibration **calibration);
+
+typedef struct lamina_link_level {
+  double loi, seconds;   /* asked for; above 100: more blocks, one flop */
+  int probe_blocks;      /* 0: no probe */
+  double *probe_seconds; /* as in lamina_link_run */
+  size_t probe_room;
+} lamina_link_level;
+
+typedef struct lamina_link_injection {
+  double seconds, gb_per_s, peak_gb_per_s; /* the peak of this moment: level 100 */
+  double achieved_loi, flops_per_element;
+  int blocks;
+  size_t probe_count;
+} lamina_link_injection;
+
+/* Measures the greatest traffic of this moment, steers the flops until the level is met, and then injects. Stops by
+ * itself. Errors: ARGUMENT, DEVICE. */
+LAMINA_API LAMINA_NODISCARD lamina_status lamina_link_inject(lamina_context *context, lamina_link_injector *injector,
+                                                             const lamina_injector_calibration *calibration,
+                                                             const lamina_link_level *level,
+                                                             lamina_link_injection *result);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "inject_device.h"
 #include "injector_file.h"
 #include "lamina/tiers.h"
 #include "machine_table.h"
@@ -15,14 +16,17 @@ static const double LEAST_TO_SETTLE = 1; /* seconds: shorter injections take the
 static const double PEAK_DRIFT = 0.2;    /* of the greatest traffic since the calibration, worth a remark */
 
 struct inject_values {
-  bool json, calibrate, fixed, hold;
+  bool json, calibrate, fixed, hold, probe;
   const char *calibration, *duration, *levels;
   double loi, flops;
-  int64_t threads, cpu_node, memory_node, array_bytes;
+  int64_t threads, cpu_node, memory_node, array_bytes, device;
 };
 
-static const struct inject_values defaults = {
-  .calibration = "lamina-inject.json", .duration = "10s", .cpu_node = LAMINA_NODE_ANY, .memory_node = LAMINA_NODE_ANY};
+static const struct inject_values defaults = {.calibration = "lamina-inject.json",
+                                              .duration = "10s",
+                                              .cpu_node = LAMINA_NODE_ANY,
+                                              .memory_node = LAMINA_NODE_ANY,
+                                              .device = -1};
 
 static const lmi_option options[] = {
   LMI_OPTION_NUMBER(struct inject_values, loi, "loi", "PERCENT", 0.1, 1000,
@@ -45,6 +49,10 @@ static const lmi_option options[] = {
   LMI_OPTION_INTEGER(struct inject_values, memory_node, "mem-node", "NODE", 0, 1048576, "arrays on this NUMA node"),
   LMI_OPTION_BYTES(struct inject_values, array_bytes, "array", "BYTES", 65536, 1e15,
                    "arrays of all threads together (default: four times the last-level caches)"),
+  LMI_OPTION_INTEGER(struct inject_values, device, "device", "N", 0, 1023,
+                     "disturb the link between GPU N and the host's memory instead"),
+  LMI_OPTION_FLAG(struct inject_values, probe, "probe",
+                  "--device: also time a probe on the link, beside the injection and before it"),
   LMI_OPTION_FLAG(struct inject_values, json, "json", "print one JSON object"),
   {0}};
 
@@ -54,6 +62,8 @@ static const char *const examples[] = {"lamina inject --calibrate",
                                        "disturbs a run for a minute",
                                        "lamina inject --threads 1 --flops 30 --for 5s",
                                        "a plain setting",
+                                       "lamina inject --device 0 --loi 50 --for 10s --probe",
+                                       "disturbs the host link of a GPU, and measures how much",
                                        NULL};
 
 /* "90", "90s", "1.5min", "2h". */
@@ -270,6 +280,26 @@ static lamina_status check_nodes(lmi_call *call)
   return LAMINA_OK;
 }
 
+static lamina_status inject_device(lmi_call *call, double seconds)
+{
+  const struct inject_values *values = call->values;
+  if (values->flops > 0 || values->levels != NULL || values->hold || values->fixed || values->threads > 0 ||
+      values->cpu_node != LAMINA_NODE_ANY || values->memory_node != LAMINA_NODE_ANY)
+    return lmi_usage_error(call, "--device goes with --loi, --for, --calibrate, --calibration, --array, --probe and "
+                                 "--json");
+  const bool is_default = strcmp(values->calibration, defaults.calibration) == 0;
+  const lmi_device_wish wish = {.ordinal = (int)values->device,
+                                .calibration = is_default ? "lamina-inject-device.json" : values->calibration,
+                                .calibrate = values->calibrate,
+                                .probe = values->probe,
+                                .json = values->json,
+                                .loi = values->loi,
+                                .seconds = seconds,
+                                .array_bytes = (uint64_t)values->array_bytes};
+  LMI_TRY(lmi_call_open(call, 0));
+  return lmi_inject_device(call, &wish);
+}
+
 static lamina_status inject_run(lmi_call *call)
 {
   const struct inject_values *values = call->values;
@@ -283,6 +313,10 @@ static lamina_status inject_run(lmi_call *call)
     return lmi_usage_error(call, "--levels holds the levels: leave --calibrate, --loi and --flops away");
   if (values->hold && values->fixed)
     return lmi_usage_error(call, "--hold corrects all the time and --fixed never: leave one of them away");
+  if (values->device >= 0)
+    return inject_device(call, seconds);
+  if (values->probe)
+    return lmi_usage_error(call, "--probe goes with --device; `lamina interfere` has the processor's");
   LMI_TRY(lmi_call_open(call, 0));
   LMI_TRY(check_nodes(call));
   if (values->flops > 0) {

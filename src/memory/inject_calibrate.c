@@ -44,7 +44,7 @@ void lmi_fit_falling(const double *values, size_t count, double *fitted, size_t 
   }
 }
 
-static lamina_status fit(lamina_context *ctx, lamina_calibration_point *points, size_t count)
+lamina_status lmi_fit_points(lamina_context *ctx, lamina_calibration_point *points, size_t count)
 {
   double *values = NULL, *fitted = NULL;
   size_t *sizes = NULL;
@@ -97,7 +97,7 @@ static lamina_status sweep(lamina_context *ctx, const lamina_calibrate_options *
         (lamina_calibration_point){.threads = threads, .flops_per_element = FLOPS[i]};
       LMI_TRY(measure_point(ctx, options, (int)calibration->point_count, total, calibration));
     }
-    LMI_TRY(fit(ctx, first, LMI_COUNT(FLOPS)));
+    LMI_TRY(lmi_fit_points(ctx, first, LMI_COUNT(FLOPS)));
   }
   for (size_t i = 0; i < calibration->point_count; i++)
     if (calibration->points[i].fitted_gb_per_s > calibration->peak_gb_per_s)

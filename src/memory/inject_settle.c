@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "inject_fit.h"
 #include "injector.h"
 
 enum { WINDOWS = 32, MEAN_WINDOWS = 4 };
@@ -31,7 +32,7 @@ lamina_status lamina_inject_peak(lamina_context *ctx, const lamina_injector_cali
 
 /* Where memory bounds the traffic it hardly answers to flops: steps are larger than the error asks for, and shrink as
  * the windows go by, so that the noise of single windows is averaged out. */
-static double next_flops(double flops, double rate, double wanted, int window)
+double lmi_next_flops(double flops, double rate, double wanted, int window)
 {
   const double gain = 1.5 / (1 + 0.15 * window), most_step = 1 + 1.0 / (1 + 0.2 * window);
   const double step = pow(fmax(rate, 1e-3 * wanted) / wanted, gain);
@@ -60,7 +61,7 @@ static lamina_status steer(lamina_context *ctx, double wanted, double slack, lam
     }
     if (flops <= 1 && rate < wanted - slack && window > MEAN_WINDOWS)
       break; /* these threads cannot do more */
-    lmi_injector_set_flops(injector, next_flops(flops, rate, wanted, window));
+    lmi_injector_set_flops(injector, lmi_next_flops(flops, rate, wanted, window));
   }
   setting->flops_per_element = best_flops;
   lamina_inject_stop(injector, NULL);

@@ -74,3 +74,26 @@ lamina_status lamina_accelerator_measure_peer(lamina_context *context, int from,
 }
 
 const lmi_device_ops lmi_cuda_ops = {.name = "cuda", .open = none_open};
+
+lamina_status lamina_link_injector_create(lamina_context *context, int ordinal, uint64_t array_bytes,
+                                          lamina_link_injector **injector)
+{
+  (void)ordinal;
+  (void)array_bytes;
+  *injector = NULL;
+  return refuse(context);
+}
+
+lamina_status lamina_link_injector_run(lamina_link_injector *injector, const lamina_link_run *run,
+                                       lamina_link_traffic *traffic)
+{
+  (void)injector;
+  (void)run;
+  *traffic = (lamina_link_traffic){0};
+  return LAMINA_UNAVAILABLE; /* there is no injector to call it with */
+}
+
+void lamina_link_injector_destroy(lamina_link_injector *injector)
+{
+  (void)injector;
+}

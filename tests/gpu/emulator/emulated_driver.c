@@ -9,12 +9,12 @@
 
 #include "emulator.h"
 
-enum { DEVICES = 2, CAPTURE_ERROR = 901, INVALID = 1, OUT_OF_MEMORY = 2, NONE = -1 };
+enum { DEVICES = 2, CAPTURE_ERROR = 901, INVALID = 1, OUT_OF_MEMORY = 2, NONE = -1, MOST_ARGUMENTS = 4 };
 
 struct emulated_entry {
   const char *name;
   int (*run)(void **arguments, const int *grid, const int *block, int backwards); /* 1: it has to wait */
-  size_t bytes[2];
+  size_t bytes[MOST_ARGUMENTS];
 };
 
 /* ---- what is put on streams: nodes that wait for at most two others ---- */
@@ -29,7 +29,7 @@ typedef struct node {
   size_t bytes, rows, pitch;
   unsigned char value;
   const emulated_entry *function;
-  unsigned char *arguments[2];
+  unsigned char *arguments[MOST_ARGUMENTS];
   bool borrows; /* the arguments are a graph's */
   int grid[3], block[3];
 } node;
@@ -131,7 +131,7 @@ static void run_graph(const graph *g)
 static void free_nodes(graph *g)
 {
   for (int i = 0; i < g->count; i++)
-    for (int a = 0; a < 2 && !g->nodes[i].borrows; a++)
+    for (int a = 0; a < MOST_ARGUMENTS && !g->nodes[i].borrows; a++)
       free(g->nodes[i].arguments[a]);
   free(g->nodes);
   *g = (graph){0};
@@ -380,7 +380,7 @@ int cuLaunchKernel(const emulated_entry *function, unsigned gx, unsigned gy, uns
     n->grid[i] = (int)sizes[i];
     n->block[i] = (int)sizes[3 + i];
   }
-  for (int a = 0; a < 2; a++)
+  for (int a = 0; a < MOST_ARGUMENTS; a++)
     if (function->bytes[a] > 0) {
       n->arguments[a] = malloc(function->bytes[a]);
       memcpy(n->arguments[a], arguments[a], function->bytes[a]);

@@ -4,7 +4,7 @@
 typedef struct emulated_entry {
   const char *name;
   int (*run)(void **arguments, const int *grid, const int *block, int backwards);
-  size_t bytes[2];
+  size_t bytes[4];
 } emulated_entry;
 
 #define EMULATED_THREADS(call)                                                                                         \
@@ -29,6 +29,19 @@ typedef struct emulated_entry {
     return emulated_waits;                                                                  \
   }
 
+#ifdef LMK_LINK_TEXT
+static int run_lmk_link_sweep(void **arguments, const int *grid, const int *block, int backwards)
+{
+  EMULATED_THREADS(lmk_link_sweep(*(double **)arguments[0], *(const int64_t *)arguments[1],
+                                  *(const int32_t *)arguments[2], *(const double *)arguments[3]))
+  return 0;
+}
+
+const emulated_entry emulated_entries[] = {
+  {"lmk_link_sweep", run_lmk_link_sweep, {sizeof(double *), sizeof(int64_t), sizeof(int32_t), sizeof(double)}},
+  {0, 0, {0}},
+};
+#else
 #ifdef LMK_BLOCK_TEXT
 EMULATED_KERNEL(lmk_block_step_simple, lmk_device_block_step)
 EMULATED_KERNEL(lmk_block_step_any, lmk_device_block_step)
@@ -71,3 +84,4 @@ const emulated_entry emulated_entries[] = {
   {"lmk_watch_advance", run_lmk_watch_advance, {sizeof(lmk_watch *), sizeof(uint64_t)}},
   {0, 0, {0, 0}},
 };
+#endif
