@@ -31,8 +31,6 @@ function(lamina_host_kernels target)
 
 #include \"kernel/dense.h\"
 
-#include \"kernel/jump.h\"
-
 #define LMK_SCALAR ${real}
 #define LMK_REAL lmk_vector_${precision}
 #define LMK_SUFFIX ${suffix}
@@ -42,13 +40,11 @@ function(lamina_host_kernels target)
 #include \"kernel/moments.h\"
 #include \"kernel/${text}.h\"
 #include \"kernel/rows_host.h\"
-
-#include \"kernel/level_host.h\"
 ")
         list(APPEND sources ${folder}/kernel_${suffix}.c)
-        string(APPEND declarations "lmk_update_rows_function lmk_update_rows_${suffix};\nlmk_update_level_function lmk_update_level_${suffix};\nlmk_update_run_function lmk_update_run_${suffix};\n")
+        string(APPEND declarations "lmk_update_rows_function lmk_update_rows_${suffix};\nlmk_update_run_function lmk_update_run_${suffix};\n")
         string(TOUPPER "LAMINA_${lattice}, LAMINA_${collision}, LAMINA_${precision}" key)
-        string(APPEND entries "  {${key}, ${force}, lmk_update_rows_${suffix}, lmk_update_level_${suffix}, lmk_update_run_${suffix}},\n")
+        string(APPEND entries "  {${key}, ${force}, lmk_update_rows_${suffix}, lmk_update_run_${suffix}},\n")
       endforeach()
     endforeach()
   endforeach()
@@ -69,6 +65,7 @@ function(lamina_host_kernels target)
 #include \"kernel/dense.h\"
 
 #include \"kernel/boundary_data.h\"
+#include \"kernel/jump.h\"
 
 #define LMK_REAL ${real}
 #define LMK_SUFFIX ${suffix}

@@ -44,16 +44,13 @@ typedef struct lmi_dense_kernels {
   const lmi_kernel *step, *import_planes, *export_planes, *moments;
 } lmi_dense_kernels;
 
-/* Over runs of blocks of a level, with lmk_level_step as arguments (kernel/jump.h); `aside` over runs of entries, with
- * lmk_aside. Owned by the device. */
-typedef struct lmi_level_kernels {
-  const lmi_kernel *step, *stream, *collide, *aside;
-} lmi_level_kernels;
-
-/* Over blocks of a partition: `step` takes lmk_block_step, the others lmk_block_planes over planes (kernel/block.h).
- * `special` is the step for launches that may meet cells with boundary data. Owned by the device. */
+/* Over blocks of a partition. Steps take lmk_block_step, those over planes lmk_block_planes (kernel/block.h). `special`
+ * is the step for launches that may meet cells with boundary data, `jump` that for blocks that touch another level;
+ * `stream` and `collide` are the two halves of either, and `aside` takes lmk_aside over runs of entries
+ * (kernel/jump.h). What a backend does not have is NULL. Owned by the device. */
 typedef struct lmi_block_kernels {
-  const lmi_kernel *step, *special, *import_planes, *export_planes, *moments;
+  const lmi_kernel *step, *special, *jump, *stream, *collide, *aside;
+  const lmi_kernel *import_planes, *export_planes, *moments;
 } lmi_block_kernels;
 
 /* `rows` runs of `bytes`, each `pitch` bytes after the one before on both sides; one run in every layout but AoS. */
@@ -131,13 +128,10 @@ typedef struct lmi_device_ops {
 
   lamina_status (*dense_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels);
 
-  /* Kernels of levels of blocks, whose memory the host must reach; of the key only lattice, collision, precision and
-   * force count. NULL: this backend has none. */
-  lamina_status (*level_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_level_kernels *kernels);
-
   /* Kernels of blocks; of the key only lattice, collision, precision, storage, streaming and force count. NULL: this
    * backend has none. */
   lamina_status (*block_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_block_kernels *kernels);
+  bool crosses_jumps; /* those between levels are among them */
 
   /* A kernel of a user over cells of one type; takes lmk_cells as arguments (kernel/cells.h), its fields in host
    * memory. Owned by the device. NULL: this backend runs none. */

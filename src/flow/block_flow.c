@@ -233,23 +233,6 @@ static void list_launches(lmi_block_flow *flow, lamina_grouping grouping)
   }
 }
 
-static void set_momentum(const lamina_solver_options *options, const lmi_lattice *lattice, lmk_block_step *step)
-{
-  for (int face = 0; face < LMK_FACES; face++) {
-    const lamina_face *given = &options->faces[face];
-    if (given->kind != LAMINA_FACE_WALL)
-      continue;
-    double u[3];
-    lmi_kernel_vector(options, given->velocity, u);
-    for (int q = 0; q < lattice->velocities; q++) {
-      const int8_t *c = lattice->c[q];
-      const double push = 6.0 * lattice->weight[q] * (c[0] * u[0] + c[1] * u[1] + c[2] * u[2]);
-      step->momentum[1 + lmi_kernel_face(options, face)][q] = push;
-      step->has_momentum = step->has_momentum || push != 0.0;
-    }
-  }
-}
-
 static lmk_block_step make_step(const lmi_block_flow *flow, const lamina_solver_options *options, int part, int section,
                                 int parity)
 {
@@ -263,7 +246,7 @@ static lmk_block_step make_step(const lmi_block_flow *flow, const lamina_solver_
     .parity = parity,
     .boundary = flow->sets != NULL ? &flow->sets[part] : NULL,
   };
-  set_momentum(options, flow->base.lattice, &step);
+  lmi_block_momentum(options, flow->base.lattice, &step);
   return step;
 }
 

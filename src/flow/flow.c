@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "kernel/block.h"
+
 #define TABLE_ROW(enumerator, name) [enumerator] = &lmi_##name##_flow_ops,
 static const lmi_flow_ops *const rows[] = {LMI_FLOWS(TABLE_ROW)};
 
@@ -123,4 +125,21 @@ lmi_device_options lmi_flow_device_options(lamina_context *ctx, const lamina_sol
     .ordinals = options->devices,
     .ordinal_count = options->device_count,
   };
+}
+
+void lmi_block_momentum(const lamina_solver_options *options, const lmi_lattice *lattice, lmk_block_step *step)
+{
+  for (int face = 0; face < LMK_FACES; face++) {
+    const lamina_face *given = &options->faces[face];
+    if (given->kind != LAMINA_FACE_WALL)
+      continue;
+    double u[3];
+    lmi_kernel_vector(options, given->velocity, u);
+    for (int q = 0; q < lattice->velocities; q++) {
+      const int8_t *c = lattice->c[q];
+      const double push = 6.0 * lattice->weight[q] * (c[0] * u[0] + c[1] * u[1] + c[2] * u[2]);
+      step->momentum[1 + lmi_kernel_face(options, face)][q] = push;
+      step->has_momentum = step->has_momentum || push != 0.0;
+    }
+  }
 }

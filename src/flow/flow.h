@@ -12,6 +12,7 @@
 #include <lamina/solver.h>
 
 typedef struct lmi_flow lmi_flow;
+struct lmk_block_step;
 
 enum { LMI_PLANES_IMPORT, LMI_PLANES_EXPORT, LMI_PLANES_MOMENTS };
 
@@ -110,6 +111,9 @@ size_t lmi_precision_bytes(const lamina_solver_options *options);
 /* LMK_TWO_GRID, LMK_ESOTERIC_PULL or LMK_AA. */
 int lmi_streaming_rule(lamina_streaming streaming);
 lmk_rates lmi_make_rates(const lamina_solver_options *options);
+
+/* What moving walls add to the populations they send back, into step->momentum. */
+void lmi_block_momentum(const lamina_solver_options *options, const lmi_lattice *lattice, struct lmk_block_step *step);
 
 /* What a step of parity e touches in the halo planes, by asking the rule for every velocity that crosses a face. */
 lmi_halo_access lmi_streaming_halo(const lmi_lattice *lattice, int rule, int parity);

@@ -14,85 +14,74 @@ static lmi_dense_key make_key(const lamina_solver_options *options)
     .lattice = options->lattice,
     .collision = options->collision,
     .precision = options->precision,
+    .streaming = LAMINA_TWO_GRID,
     .force = lmi_has_force(options),
   };
 }
 
-static size_t buffer_bytes(const lmi_flow *base, int64_t blocks)
+static int32_t block_count(const lmi_level_flow *flow, int level)
 {
-  return (size_t)(blocks * 64 * base->lattice->velocities) * base->element_bytes;
+  return flow->blocks[level].parts[0].blocks;
 }
 
-static int64_t aside_blocks(const lmi_level_flow *flow, int level)
+static size_t buffer_bytes(const lmi_level_flow *flow, int level)
 {
-  const int64_t values = 64 * flow->base.lattice->velocities;
-  return (flow->links.level[level].aside_count + values - 1) / values;
+  return (size_t)flow->blocks[level].parts[0].elements * flow->base.stored_bytes;
+}
+
+/* Every entry has a cell to itself, of which one component is used: there are few. */
+static size_t aside_bytes(const lmi_level_flow *flow, int level)
+{
+  const int64_t blocks = (flow->links.level[level].aside_count + LMK_BLOCK_CELLS - 1) / LMK_BLOCK_CELLS;
+  return (size_t)(blocks * LMK_BLOCK_CELLS * flow->base.lattice->velocities) * flow->base.stored_bytes;
 }
 
 /* ---- what launches read ---- */
 
-static void store_scalar(const lmi_flow *base, void *array, int64_t at, double value)
+/* What crosses jumps in a level's step in one half, the coarser level having begun its own with buffer `coarse`. */
+static lmk_jumps make_jumps(const lmi_level_flow *flow, int level, int coarse, int half)
 {
-  if (base->element_bytes == sizeof(double))
-    ((double *)array)[at] = value;
-  else
-    ((float *)array)[at] = (float)value;
-}
-
-/* The momentum a moving wall gives to f_q, 6 w c.u, as populations of cell `face`. */
-static void fill_walls(lmi_level_flow *flow, const lamina_solver_options *options)
-{
-  const lmi_lattice *lattice = flow->base.lattice;
-  for (int face = 0; face < LAMINA_FACE_COUNT; face++) {
-    double u[3];
-    lmi_kernel_vector(options, options->faces[face].velocity, u);
-    for (int q = 0; q < lattice->velocities; q++) {
-      const int8_t *c = lattice->c[q];
-      const double momentum = 6.0 * lattice->weight[q] * (c[0] * u[0] + c[1] * u[1] + c[2] * u[2]);
-      const int32_t cell = lmi_kernel_face(options, face);
-      store_scalar(&flow->base, flow->walls, lmk_cell_element(cell, q, lattice->velocities), momentum);
-    }
+  const bool is_top = level == flow->levels.count - 1;
+  lmk_jumps jumps = lmi_level_jumps(&flow->links, level, is_top ? 0 : half);
+  jumps.from[LMK_FROM_OWN] = flow->state[level].buffers[half];
+  jumps.from[LMK_FROM_ASIDE] = flow->state[level].aside;
+  if (!is_top)
+    jumps.from[LMK_FROM_COARSE] = flow->state[level + 1].buffers[coarse];
+  if (level > 0) {
+    jumps.from[LMK_FROM_OLD] = flow->state[level - 1].buffers[0];
+    jumps.from[LMK_FROM_NEW] = flow->state[level - 1].buffers[1];
   }
+  return jumps;
 }
 
-/* Arguments of a level's step in one half, the coarser level having begun its own with buffer `coarse`. */
-static lmk_level_step make_step(const lmi_level_flow *flow, const lamina_solver_options *options, int level, int coarse,
+static lmk_block_step make_step(const lmi_level_flow *flow, const lamina_solver_options *options, int level, int coarse,
                                 int half)
 {
   const lmi_level_state *state = &flow->state[level];
-  const bool is_top = level == flow->levels.count - 1;
-  const lmi_link_list *list = &flow->links.level[level].half[is_top ? 0 : half];
   const lamina_solver_options own = lmi_level_options(options, level);
-  lmk_level_step step = {
-    .target = state->buffers[1 - half],
-    .neighbour = (const int32_t(*)[27])flow->blocks[level].neighbour,
-    .leaf = state->leaf,
-    .links = {list->first, list->links, list->terms},
-    .weights = flow->weights,
+  lmk_block_step step = {
+    .grid = lmi_blocks_grid(&flow->blocks[level], 0, 0, LMK_TWO_GRID),
     .rates = lmi_make_rates(&own),
+    .source = state->buffers[half],
+    .target = state->buffers[1 - half],
+    .parity = half,
+    .jumps = &state->jumps[coarse][half],
   };
-  step.from[LMK_FROM_OWN] = state->buffers[half];
-  step.from[LMK_FROM_ASIDE] = state->aside;
-  step.from[LMK_FROM_WALL] = flow->walls;
-  if (!is_top)
-    step.from[LMK_FROM_COARSE] = flow->state[level + 1].buffers[coarse];
-  if (level > 0) {
-    step.from[LMK_FROM_OLD] = flow->state[level - 1].buffers[0];
-    step.from[LMK_FROM_NEW] = flow->state[level - 1].buffers[1];
-  }
+  lmi_block_momentum(options, flow->base.lattice, &step);
   return step;
 }
 
 static void update(lmi_flow *base, const lamina_solver_options *options)
 {
   lmi_level_flow *flow = (lmi_level_flow *)base;
-  fill_walls(flow, options);
   lmi_kernel_vector(options, options->force, flow->force);
   for (int level = 0; level < flow->levels.count; level++) {
     lmi_level_state *state = &flow->state[level];
     for (int coarse = 0; coarse < 2; coarse++)
-      for (int half = 0; half < 2; half++)
+      for (int half = 0; half < 2; half++) {
+        state->jumps[coarse][half] = make_jumps(flow, level, coarse, half);
         state->steps[coarse][half] = make_step(flow, options, level, coarse, half);
+      }
     const lmi_level_link_set *set = &flow->links.level[level];
     state->keep = (lmk_aside){state->buffers[0], state->aside, set->aside, set->aside_count, base->lattice->velocities};
   }
@@ -103,7 +92,7 @@ static lamina_status set_force(lmi_flow *base, const lamina_solver_options *opti
 {
   lmi_level_flow *flow = (lmi_level_flow *)base;
   const lmi_dense_key key = make_key(options);
-  LMI_TRY(base->device->ops->level_kernels(base->device, &key, &flow->kernels));
+  LMI_TRY(base->device->ops->block_kernels(base->device, &key, &flow->kernels));
   LMI_TRY(lmi_level_program(base->ctx, flow));
   update(base, options);
   return LAMINA_OK;
@@ -114,7 +103,7 @@ static lamina_status set_force(lmi_flow *base, const lamina_solver_options *opti
 static lamina_status require_kernels(lamina_context *ctx, const lamina_solver_options *options)
 {
   const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
-  LMI_REQUIRE(ctx, ops->level_kernels != NULL, LAMINA_UNAVAILABLE,
+  LMI_REQUIRE(ctx, ops->crosses_jumps, LAMINA_UNAVAILABLE,
               "the %s backend has no kernels for a grid of levels: choose backend cpu", ops->name);
   return LAMINA_OK;
 }
@@ -129,49 +118,50 @@ static lamina_status open_device(lmi_level_flow *flow, const lamina_solver_optio
               "a grid of levels runs on one rank, not %d: use threads", lamina_rank_count(ctx));
   LMI_TRY(ops->open(ctx, &device_options, &flow->base.device));
   const lmi_dense_key key = make_key(options);
-  return ops->level_kernels(flow->base.device, &key, &flow->kernels);
+  return ops->block_kernels(flow->base.device, &key, &flow->kernels);
 }
 
-static lamina_status make_level(lmi_level_flow *flow, int level)
+static uint64_t all_bytes(const lmi_level_flow *flow)
 {
-  lamina_context *ctx = flow->base.ctx;
-  const lmi_device_ops *ops = flow->base.device->ops;
-  const lmi_level_blocks *blocks = &flow->blocks[level];
-  lmi_level_state *state = &flow->state[level];
-  LMI_TRY(LMI_ALLOC(ctx, (size_t)blocks->count, &state->leaf));
-  for (int64_t b = 0; b < blocks->count; b++)
-    state->leaf[b] = flow->levels.level[level].leaf[blocks->word[b]];
-  for (int i = 0; i < 2; i++)
-    LMI_TRY(ops->allocate(flow->base.device, 0, buffer_bytes(&flow->base, blocks->count), &state->buffers[i]));
-  const int64_t aside = aside_blocks(flow, level);
-  return aside > 0 ? ops->allocate(flow->base.device, 0, buffer_bytes(&flow->base, aside), &state->aside) : LAMINA_OK;
+  uint64_t bytes = 0;
+  for (int level = 0; level < flow->levels.count; level++)
+    bytes += 2 * buffer_bytes(flow, level) + aside_bytes(flow, level);
+  return bytes;
 }
 
-static lamina_status make_tables(lmi_level_flow *flow)
+static lamina_status allocate(lmi_level_flow *flow)
 {
-  lamina_context *ctx = flow->base.ctx;
-  const size_t bytes = flow->base.element_bytes;
-  LMI_TRY(lmi_alloc_array(ctx, (size_t)flow->links.weight_count + 1, bytes, &flow->weights));
-  for (int32_t i = 0; i < flow->links.weight_count; i++)
-    store_scalar(&flow->base, flow->weights, i, flow->links.weights[i]);
-  return lmi_alloc_array(ctx, 64 * (size_t)flow->base.lattice->velocities, bytes, &flow->walls);
+  lmi_device *device = flow->base.device;
+  uint64_t cells = 0;
+  for (int level = 0; level < flow->levels.count; level++)
+    cells += (uint64_t)flow->levels.level[level].leaf_count;
+  if (device->ops->require_room != NULL)
+    LMI_TRY(device->ops->require_room(device, all_bytes(flow), cells, 1));
+  for (int level = 0; level < flow->levels.count; level++) {
+    lmi_level_state *state = &flow->state[level];
+    for (int i = 0; i < 2; i++)
+      LMI_TRY(device->ops->allocate(device, 0, buffer_bytes(flow, level), &state->buffers[i]));
+    if (aside_bytes(flow, level) > 0)
+      LMI_TRY(device->ops->allocate(device, 0, aside_bytes(flow, level), &state->aside));
+  }
+  return LAMINA_OK;
 }
 
 static lamina_status make_flow(lmi_level_flow *flow, const lamina_solver_options *options)
 {
   lamina_context *ctx = flow->base.ctx;
-  const int partitions = options->partitions > 0 ? options->partitions : 1;
   const lmi_velocities velocities = {flow->base.lattice->velocities, flow->base.lattice->c, flow->base.lattice->weight};
   LMI_TRY(lmi_level_refine(ctx, options, &flow->levels));
   flow->base.step_stride = 1 << (flow->levels.count - 1);
+  flow->base.fault_planes = lmk_block_side(flow->levels.is_flat, 2) * flow->base.step_stride;
   LMI_TRY(open_device(flow, options));
   LMI_TRY(lmi_partition_create(ctx, flow->base.nz, 1, lmi_is_periodic(options, 2), &flow->partition));
-  for (int level = 0; level < flow->levels.count; level++)
-    LMI_TRY(lmi_level_blocks_create(ctx, &flow->levels, level, partitions, &flow->blocks[level]));
+  for (int level = 0; level < flow->levels.count; level++) {
+    flow->sources[level] = (lmi_level_source){&flow->levels, level};
+    LMI_TRY(lmi_level_make_blocks(ctx, options, &flow->sources[level], &flow->blocks[level]));
+  }
   LMI_TRY(lmi_level_links_create(ctx, &flow->levels, flow->blocks, &velocities, flow->scheme, &flow->links));
-  for (int level = 0; level < flow->levels.count; level++)
-    LMI_TRY(make_level(flow, level));
-  LMI_TRY(make_tables(flow));
+  LMI_TRY(allocate(flow));
   LMI_TRY(lmi_level_program(ctx, flow));
   update(&flow->base, options);
   return LAMINA_OK;
@@ -188,14 +178,11 @@ static void free_flow(lmi_flow *base)
     lmi_level_state *state = &flow->state[level];
     for (int i = 0; i < 2; i++)
       if (state->buffers[i] != NULL)
-        base->device->ops->release(base->device, 0, state->buffers[i], buffer_bytes(base, flow->blocks[level].count));
+        base->device->ops->release(base->device, 0, state->buffers[i], buffer_bytes(flow, level));
     if (state->aside != NULL)
-      base->device->ops->release(base->device, 0, state->aside, buffer_bytes(base, aside_blocks(flow, level)));
-    lmi_free(ctx, state->leaf);
-    lmi_level_blocks_free(ctx, &flow->blocks[level]);
+      base->device->ops->release(base->device, 0, state->aside, aside_bytes(flow, level));
+    lmi_blocks_free(ctx, &flow->blocks[level]);
   }
-  lmi_free(ctx, flow->weights);
-  lmi_free(ctx, flow->walls);
   lmi_level_links_free(ctx, &flow->links);
   lmi_partition_free(ctx, &flow->partition);
   lmi_levels_free(ctx, &flow->levels);
@@ -221,7 +208,6 @@ static lamina_status create(lamina_context *ctx, const lamina_solver_options *op
     .nz = cells.z,
     .element_bytes = lmi_precision_bytes(options),
     .stored_bytes = lmi_precision_bytes(options),
-    .fault_planes = cells.z,
   };
   flow->scheme = link_scheme(options);
   const lamina_level_scheme scheme = options->level_scheme;
@@ -250,6 +236,14 @@ static lamina_status estimate(lamina_context *ctx, const lamina_solver_options *
 
 /* ---- running ---- */
 
+/* The plane of the box that a fault is searched from: the lowest of its block. */
+static int64_t fault_plane(const lmi_level_flow *flow, const lmi_fault *fault)
+{
+  const int level = fault->partition;
+  const int32_t *place = flow->blocks[level].parts[0].places + 3 * fault->plane;
+  return (int64_t)place[2] * lmk_block_side(flow->levels.is_flat, 2) << level;
+}
+
 static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
 {
   lmi_level_flow *flow = (lmi_level_flow *)base;
@@ -258,7 +252,7 @@ static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
   flow->replayed += fault->found ? fault->step + 1 : coarse;
   if (fault->found) {
     fault->step = (fault->step + 1) * base->step_stride - 1;
-    fault->plane = 0; /* the launch does not tell its level */
+    fault->plane = fault_plane(flow, fault);
   }
   return LAMINA_OK;
 }
@@ -271,19 +265,13 @@ static void restart(lmi_flow *base)
 static void find_info(const lmi_flow *base, lamina_solver_info *info)
 {
   const lmi_level_flow *flow = (const lmi_level_flow *)base;
+  info->bytes = all_bytes(flow);
+  info->table_bytes = lmi_level_links_bytes(&flow->links);
   for (int level = 0; level < flow->levels.count; level++) {
-    const lmi_level_blocks *blocks = &flow->blocks[level];
-    const lmi_level_link_set *set = &flow->links.level[level];
     info->cells += flow->levels.level[level].leaf_count;
     info->updates_per_step += (double)flow->levels.level[level].leaf_count / (double)(INT64_C(1) << level);
-    info->blocks += blocks->count;
-    info->bytes += 2 * buffer_bytes(base, blocks->count);
-    info->table_bytes += (uint64_t)blocks->count * (sizeof *blocks->neighbour + sizeof(uint64_t) + sizeof(int64_t)) +
-                         (uint64_t)set->aside_count * sizeof *set->aside +
-                         buffer_bytes(base, aside_blocks(flow, level));
-    for (int half = 0; half < 2; half++)
-      info->table_bytes += (uint64_t)set->half[half].link_count * sizeof(lmk_link) +
-                           (uint64_t)set->half[half].term_count * sizeof(lmk_term);
+    info->blocks += block_count(flow, level);
+    info->table_bytes += flow->blocks[level].table_bytes + (uint64_t)block_count(flow, level) * sizeof(uint32_t);
   }
 }
 

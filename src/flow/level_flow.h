@@ -9,14 +9,21 @@
 #include "grid/level_links.h"
 
 /* Buffers and arguments of one level. Level l takes step k of a coarse step in half k % 2 of the coarser level's; its
- * state before it lies in buffer k % 2. Only the coarsest level has no halves: it changes buffers every step. */
+ * state before it lies in buffer k % 2. Only the coarsest level has no halves: it changes buffers every step.
+ * `steps` and `jumps` are by the buffer the coarser level starts its step with, and by half. */
 typedef struct lmi_level_state {
   void *buffers[2];
   void *aside;
-  uint64_t *leaf;             /* by block */
-  lmk_level_step steps[2][2]; /* by the buffer the coarser level starts its step with, and by half */
+  lmk_block_step steps[2][2];
+  lmk_jumps jumps[2][2];
   lmk_aside keep;
 } lmi_level_state;
+
+/* What a level's blocks are made from, and a user's callbacks see. */
+typedef struct lmi_level_source {
+  const lmi_levels *levels;
+  int level;
+} lmi_level_source;
 
 typedef struct lmi_level_flow {
   lmi_flow base;
@@ -24,16 +31,20 @@ typedef struct lmi_level_flow {
   bool fuses_finest, fuses_coarse; /* blocks away from jumps stream and collide at once, on those levels */
   bool overlaps;                   /* they run beside the finer level */
   lmi_levels levels;
-  lmi_level_blocks blocks[LMI_MAX_LEVELS];
+  lmi_level_source sources[LMI_MAX_LEVELS];
+  lmi_blocks blocks[LMI_MAX_LEVELS]; /* one partition each */
   lmi_level_links links;
   lmi_level_state state[LMI_MAX_LEVELS];
-  lmi_level_kernels kernels;
+  lmi_block_kernels kernels;
   lmi_partition partition;
   lmi_schedule schedule;
-  void *weights, *walls; /* in the precision of the populations */
-  double omega, force[3];
+  double force[3];
   int64_t replayed; /* steps of the coarsest level since the state was set */
 } lmi_level_flow;
+
+/* The blocks of a level of `levels`, which the callbacks go on reading; `source` must stay as long. */
+LAMINA_NODISCARD lamina_status lmi_level_make_blocks(lamina_context *ctx, const lamina_solver_options *options,
+                                                     const lmi_level_source *source, lmi_blocks *blocks);
 
 /* The options as one level sees them: its rate and its force in its own lattice units (lbm-spec 7.1). */
 lamina_solver_options lmi_level_options(const lamina_solver_options *options, int level);
@@ -55,8 +66,5 @@ lamina_status lmi_level_planes(const lmi_flow *base, int what, int64_t first, in
 lamina_status lmi_level_initialise(lmi_flow *base, const lamina_solver_options *options,
                                    lamina_initial_function *function, void *user);
 void lmi_level_read_levels(const lmi_flow *base, int64_t first, int64_t count, uint8_t *levels);
-
-/* The buffer that holds a level's state between steps of the coarsest level. */
-void *lmi_level_current(const lmi_level_flow *flow, int level);
 
 #endif

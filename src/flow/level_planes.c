@@ -1,118 +1,244 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Planes of the whole box in finest cells, out of and into levels. A coarse cell fills all places of the box it covers:
  * its populations with one value each, which a state that is read back needs; density and momentum linearly about its
- * centre. Sums over the box weigh a cell by its volume. */
-#include <omp.h>
+ * centre. Sums over the box weigh a cell by its volume.
+ *
+ * Between the two stand planes of single levels, which the kernels over blocks move: the fields of a level are never
+ * touched here, so they may lie on a device. */
 #include <string.h>
 
 #include "level_flow.h"
 
-void *lmi_level_current(const lmi_level_flow *flow, int level)
+/* Planes of the box at a time, and planes of a level beyond those that a part of the box lies in: slopes look one cell
+ * on, and into the finer cells there. */
+enum { CHUNK_PLANES = 16, MARGIN_PLANES = 3 };
+
+static void *current(const lmi_level_flow *flow, int level, bool other)
 {
-  const bool top = level == flow->levels.count - 1;
-  return flow->state[level].buffers[top ? flow->replayed % 2 : 0];
+  const bool is_top = level == flow->levels.count - 1;
+  return flow->state[level].buffers[(is_top ? flow->replayed % 2 : 0) ^ other];
 }
 
-/* The leaf that covers a place of the finest level. */
-typedef struct leaf {
-  int level;
-  int64_t at[3]; /* on its level */
-  int32_t cell;
-} leaf;
-
-static leaf find_leaf(const lmi_level_flow *flow, int64_t x, int64_t y, int64_t z)
+static size_t plane_bytes(const lmi_level_flow *flow, int level, int what)
 {
-  const lmi_levels *levels = &flow->levels;
-  leaf found = {.at = {x, y, z}};
-  for (found.level = 0; found.level < levels->count - 1; found.level++) {
-    const int64_t word = lmi_level_word(levels, found.level, found.at);
-    if (levels->level[found.level].leaf[word] >> lmi_level_bit(levels, found.at) & 1)
+  const lmi_flow *base = &flow->base;
+  const int64_t *cells = flow->levels.level[level].cells;
+  const size_t a_cell =
+    what == LMI_PLANES_MOMENTS ? 4 * sizeof(double) : (size_t)base->lattice->velocities * base->element_bytes;
+  return (size_t)(cells[0] * cells[1]) * a_cell;
+}
+
+lamina_status lmi_level_move(const lmi_level_flow *flow, int level, int what, int64_t first, int64_t count,
+                             void *buffer)
+{
+  const lmi_block_kernels *k = &flow->kernels;
+  const lmi_kernel *const kernels[] = {k->import_planes, k->export_planes, k->moments};
+  const lmi_block_part *part = &flow->blocks[level].parts[0];
+  lmk_block_planes planes = {
+    .step = flow->state[level].steps[0][0],
+    .buffer = buffer,
+    .first = first,
+    .nx = flow->levels.level[level].cells[0],
+    .ny = flow->levels.level[level].cells[1],
+    .layer_first = part->layer_first,
+    .layer_blocks = part->layer_blocks,
+    .places = part->places,
+  };
+  planes.step.target = what == LMI_PLANES_IMPORT ? flow->state[level].buffers[0] : current(flow, level, false);
+  planes.step.source = what == LMI_PLANES_IMPORT ? flow->state[level].buffers[1] : current(flow, level, true);
+  const lmi_launch launch = {kernels[what], &planes, first, count, 0};
+  if (count == 0)
+    return LAMINA_OK;
+  return flow->base.device->ops->run_planes(flow->base.device, &launch, plane_bytes(flow, level, what));
+}
+
+/* The level of the leaf that covers a place of the finest level; its place there is left in `at`. */
+static int find_leaf(const lmi_levels *levels, int64_t x, int64_t y, int64_t z, int64_t at[3])
+{
+  int level = 0;
+  at[0] = x;
+  at[1] = y;
+  at[2] = z;
+  for (; level < levels->count - 1; level++) {
+    const int64_t word = lmi_level_word(levels, level, at);
+    if (levels->level[level].leaf[word] >> lmi_level_bit(levels, at) & 1)
       break;
     for (int a = 0; a < 3; a++)
-      found.at[a] /= lmi_levels_ratio(levels, a);
+      at[a] /= lmi_levels_ratio(levels, a);
   }
-  found.cell = lmi_level_cell_number(levels, found.level, &flow->blocks[found.level], found.at);
-  return found;
+  return level;
 }
 
-typedef struct mover {
+/* ---- planes of all levels for a part of the box ---- */
+
+/* Planes [first, first + count) of each level; beyond the ends of the box they are those of a periodic axis, or none.
+ */
+typedef struct windows {
   const lmi_level_flow *flow;
-  char *buffers[LMI_MAX_LEVELS];
   int what;
-} mover;
+  int64_t first[LMI_MAX_LEVELS], count[LMI_MAX_LEVELS];
+  char *data[LMI_MAX_LEVELS];
+} windows;
+
+static void free_windows(windows *w)
+{
+  for (int level = 0; level < LMI_MAX_LEVELS; level++)
+    lmi_free(w->flow->base.ctx, w->data[level]);
+}
+
+static int64_t cells_of_plane(const windows *w, int level)
+{
+  const int64_t *cells = w->flow->levels.level[level].cells;
+  return cells[0] * cells[1];
+}
+
+static lamina_status allocate_window(windows *w, int level)
+{
+  const size_t bytes = plane_bytes(w->flow, level, w->what);
+  return LMI_ALLOC(w->flow->base.ctx, (size_t)w->count[level] * bytes, &w->data[level]);
+}
+
+static lamina_status load_window(const windows *w, int level)
+{
+  const lmi_levels *levels = &w->flow->levels;
+  const int64_t planes = levels->level[level].cells[2], end = w->first[level] + w->count[level];
+  const int64_t low = w->first[level] > 0 ? w->first[level] : 0, high = end < planes ? end : planes;
+  const size_t bytes = plane_bytes(w->flow, level, w->what);
+  LMI_TRY(
+    lmi_level_move(w->flow, level, w->what, low, high - low, w->data[level] + (size_t)(low - w->first[level]) * bytes));
+  for (int64_t z = w->first[level]; z < end && levels->wraps[2]; z++)
+    if (z < 0 || z >= planes)
+      LMI_TRY(lmi_level_move(w->flow, level, w->what, (z % planes + planes) % planes, 1,
+                             w->data[level] + (size_t)(z - w->first[level]) * bytes));
+  return LAMINA_OK;
+}
+
+/* The planes in which [first, first + count) of the box lie, and `margin` more on both sides. */
+static lamina_status open_windows(const lmi_level_flow *flow, int what, int64_t first, int64_t count, int64_t margin,
+                                  windows *w)
+{
+  *w = (windows){.flow = flow, .what = what};
+  for (int level = 0; level < flow->levels.count; level++) {
+    w->first[level] = (first >> level) - margin;
+    w->count[level] = ((first + count - 1) >> level) + margin + 1 - w->first[level];
+    LMI_TRY(allocate_window(w, level));
+    LMI_TRY(load_window(w, level));
+  }
+  return LAMINA_OK;
+}
+
+/* Number of a plane of a level among those of its window. */
+static int64_t plane_in_window(const windows *w, int level, int64_t z)
+{
+  const int64_t planes = w->flow->levels.level[level].cells[2];
+  int64_t at = z - w->first[level];
+  while (at >= w->count[level])
+    at -= planes;
+  while (at < 0)
+    at += planes;
+  return at;
+}
 
 /* ---- populations ---- */
 
-static bool is_lowest(const lmi_level_flow *flow, const leaf *at, int64_t x, int64_t y, int64_t z)
+static void export_plane(const windows *w, int64_t z, char *plane)
 {
-  const int64_t low = (INT64_C(1) << at->level) - 1;
-  return ((x | z | (flow->levels.is_flat ? 0 : y)) & low) == 0;
-}
-
-/* In or out; what comes in is taken from the lowest place of a cell. */
-static void move_populations(const mover *m, int64_t z, char *plane)
-{
-  const lmi_flow *base = &m->flow->base;
-  const int velocities = base->lattice->velocities;
+  const lmi_flow *base = &w->flow->base;
   const size_t bytes = base->element_bytes;
-  const int64_t cells = base->nx * base->ny;
   for (int64_t y = 0; y < base->ny; y++)
     for (int64_t x = 0; x < base->nx; x++) {
-      const leaf at = find_leaf(m->flow, x, y, z);
-      if (m->what == LMI_PLANES_IMPORT && !is_lowest(m->flow, &at, x, y, z))
-        continue;
-      for (int q = 0; q < velocities; q++) {
-        char *stored = m->buffers[at.level] + (size_t)lmk_cell_element(at.cell, q, velocities) * bytes;
-        char *given = plane + (size_t)(q * cells + y * base->nx + x) * bytes;
-        if (m->what == LMI_PLANES_EXPORT)
-          memcpy(given, stored, bytes);
-        else
-          memcpy(stored, given, bytes);
-      }
+      int64_t at[3];
+      const int level = find_leaf(&w->flow->levels, x, y, z, at);
+      const int64_t cells = cells_of_plane(w, level), row = at[1] * w->flow->levels.level[level].cells[0];
+      const char *from =
+        w->data[level] +
+        (size_t)(plane_in_window(w, level, at[2]) * base->lattice->velocities * cells + row + at[0]) * bytes;
+      for (int q = 0; q < base->lattice->velocities; q++)
+        memcpy(plane + (size_t)((q * base->ny + y) * base->nx + x) * bytes, from + (size_t)(q * cells) * bytes, bytes);
     }
+}
+
+static lamina_status export_planes(const lmi_level_flow *flow, int64_t first, int64_t count, char *buffer)
+{
+  windows w;
+  const lamina_status status = open_windows(flow, LMI_PLANES_EXPORT, first, count, 0, &w);
+  const size_t bytes = plane_bytes(flow, 0, LMI_PLANES_EXPORT);
+#pragma omp parallel for num_threads(lamina_context_thread_count(flow->base.ctx)) schedule(static)
+  for (int64_t i = 0; i < (status == LAMINA_OK ? count : 0); i++)
+    export_plane(&w, first + i, buffer + (size_t)i * bytes);
+  free_windows(&w);
+  return status;
+}
+
+/* A plane of a level from the plane of the box that holds the lowest places of its cells. */
+static void coarsen_plane(const windows *w, int level, int64_t z, const char *plane, char *to)
+{
+  const lmi_flow *base = &w->flow->base;
+  const size_t bytes = base->element_bytes;
+  const int64_t *cells = w->flow->levels.level[level].cells;
+  for (int64_t y = 0; y < cells[1]; y++)
+    for (int64_t x = 0; x < cells[0]; x++) {
+      const int64_t at[3] = {x, y, z}, row = w->flow->levels.is_flat ? y : y << level;
+      if (!(w->flow->levels.level[level].leaf[lmi_level_word(&w->flow->levels, level, at)] >>
+              lmi_level_bit(&w->flow->levels, at) &
+            1))
+        continue;
+      for (int q = 0; q < base->lattice->velocities; q++)
+        memcpy(to + (size_t)((q * cells[1] + y) * cells[0] + x) * bytes,
+               plane + (size_t)((q * base->ny + row) * base->nx + (x << level)) * bytes, bytes);
+    }
+}
+
+static lamina_status import_level(windows *w, int level, int64_t first, int64_t count, const char *buffer)
+{
+  const size_t bytes = plane_bytes(w->flow, level, LMI_PLANES_IMPORT);
+  const size_t box_bytes = plane_bytes(w->flow, 0, LMI_PLANES_IMPORT);
+  const int64_t length = INT64_C(1) << level;
+  w->first[level] = (first + length - 1) >> level;
+  w->count[level] = ((first + count - 1) >> level) + 1 - w->first[level];
+  if (w->count[level] <= 0)
+    return LAMINA_OK;
+  LMI_TRY(allocate_window(w, level));
+#pragma omp parallel for num_threads(lamina_context_thread_count(w->flow->base.ctx)) schedule(static)
+  for (int64_t i = 0; i < w->count[level]; i++) {
+    const int64_t z = w->first[level] + i;
+    coarsen_plane(w, level, z, buffer + (size_t)((z << level) - first) * box_bytes, w->data[level] + (size_t)i * bytes);
+  }
+  return lmi_level_move(w->flow, level, LMI_PLANES_IMPORT, w->first[level], w->count[level], w->data[level]);
+}
+
+static lamina_status import_planes(const lmi_level_flow *flow, int64_t first, int64_t count, const char *buffer)
+{
+  lamina_status status = LAMINA_OK;
+  windows w = {.flow = flow, .what = LMI_PLANES_IMPORT};
+  for (int level = 0; level < flow->levels.count && status == LAMINA_OK; level++)
+    status = import_level(&w, level, first, count, buffer);
+  free_windows(&w);
+  return status;
 }
 
 /* ---- moments ---- */
 
-static double load(const char *element, size_t bytes)
-{
-  if (bytes == sizeof(double)) {
-    double value;
-    memcpy(&value, element, sizeof value);
-    return value;
-  }
-  float value;
-  memcpy(&value, element, sizeof value);
-  return (double)value;
-}
-
-/* Density - 1 and momentum of a cell. The solver takes half of the finest level's force from the momentum; a coarser
+/* Density - 1 and momentum of a leaf. The solver takes half of the finest level's force from the momentum; a coarser
  * level's is larger. */
-static void cell_moments(const mover *m, int level, int32_t cell, double moments[4])
+static void cell_moments(const windows *w, int level, const int64_t at[3], double moments[4])
 {
-  const lmi_lattice *lattice = m->flow->base.lattice;
-  const size_t bytes = m->flow->base.element_bytes;
-  for (int i = 0; i < 4; i++)
-    moments[i] = 0.0;
-  for (int q = 0; q < lattice->velocities; q++) {
-    const double f = load(m->buffers[level] + (size_t)lmk_cell_element(cell, q, lattice->velocities) * bytes, bytes);
-    moments[0] += f;
-    for (int a = 0; a < 3; a++)
-      moments[1 + a] += lattice->c[q][a] * f;
-  }
+  const int64_t cells = cells_of_plane(w, level);
+  const double *plane = (const double *)(const void *)w->data[level] + plane_in_window(w, level, at[2]) * 4 * cells;
   const double more = 0.5 * (double)((INT64_C(1) << level) - 1);
+  for (int i = 0; i < 4; i++)
+    moments[i] = plane[i * cells + at[1] * w->flow->levels.level[level].cells[0] + at[0]];
   for (int a = 0; a < 3; a++)
-    moments[1 + a] -= more * m->flow->force[a];
+    moments[1 + a] -= more * w->flow->force[a];
 }
 
 /* The same of a place of a level: of a leaf, or the mean of the finer leaves in it. false where there is neither. */
-static bool place_moments(const mover *m, int level, int64_t at[3], double moments[4])
+static bool place_moments(const windows *w, int level, int64_t at[3], double moments[4])
 {
-  const lmi_level_flow *flow = m->flow;
-  const lmi_levels *levels = &flow->levels;
+  const lmi_levels *levels = &w->flow->levels;
   const lmi_place place = lmi_levels_place(levels, level, at);
   if (place == LMI_PLACE_LEAF) {
-    cell_moments(m, level, lmi_level_cell_number(levels, level, &flow->blocks[level], at), moments);
+    cell_moments(w, level, at, moments);
     return true;
   }
   if (place != LMI_PLACE_FINER)
@@ -126,7 +252,7 @@ static bool place_moments(const mover *m, int level, int64_t at[3], double momen
     double part[4];
     if (lmi_levels_place(levels, level - 1, sub) != LMI_PLACE_LEAF)
       return false;
-    cell_moments(m, level - 1, lmi_level_cell_number(levels, level - 1, &flow->blocks[level - 1], sub), part);
+    cell_moments(w, level - 1, sub, part);
     for (int i = 0; i < 4; i++)
       sum[i] += part[i] / parts;
   }
@@ -139,19 +265,19 @@ typedef struct linear {
   double value[4], slope[3][4];
 } linear;
 
-static void find_linear(const mover *m, const leaf *at, linear *found)
+static void find_linear(const windows *w, int level, const int64_t at[3], linear *found)
 {
   *found = (linear){0};
-  cell_moments(m, at->level, at->cell, found->value);
-  for (int a = 0; a < 3 && at->level > 0; a++) {
+  cell_moments(w, level, at, found->value);
+  for (int a = 0; a < 3 && level > 0; a++) {
     double sides[2][4];
-    int64_t low[3] = {at->at[0], at->at[1], at->at[2]}, high[3] = {at->at[0], at->at[1], at->at[2]};
+    int64_t low[3] = {at[0], at[1], at[2]}, high[3] = {at[0], at[1], at[2]};
     low[a]--;
     high[a]++;
-    if (lmi_levels_ratio(&m->flow->levels, a) == 1)
+    if (lmi_levels_ratio(&w->flow->levels, a) == 1)
       continue;
-    const bool has_low = place_moments(m, at->level, low, sides[0]);
-    const bool has_high = place_moments(m, at->level, high, sides[1]);
+    const bool has_low = place_moments(w, level, low, sides[0]);
+    const bool has_high = place_moments(w, level, high, sides[1]);
     if (!has_low && !has_high)
       continue;
     const double *from = has_low ? sides[0] : found->value, *to = has_high ? sides[1] : found->value;
@@ -167,20 +293,23 @@ static double offset_in(int level, int64_t place)
   return ((double)(place & (length - 1)) + 0.5) / (double)length - 0.5;
 }
 
-static void read_moments(const mover *m, int64_t z, double *plane)
+static void read_moments(const windows *w, int64_t z, double *plane)
 {
-  const lmi_flow *base = &m->flow->base;
+  const lmi_flow *base = &w->flow->base;
   const int64_t cells = base->nx * base->ny;
   for (int64_t y = 0; y < base->ny; y++) {
     linear held = {0};
-    leaf of = {.level = -1};
+    int of = -1;
+    int64_t of_x = -1;
     for (int64_t x = 0; x < base->nx; x++) {
-      const leaf at = find_leaf(m->flow, x, y, z);
-      if (at.level != of.level || at.cell != of.cell)
-        find_linear(m, &at, &held);
-      of = at;
-      const double offset[3] = {offset_in(at.level, x), m->flow->levels.is_flat ? 0.0 : offset_in(at.level, y),
-                                offset_in(at.level, z)};
+      int64_t at[3];
+      const int level = find_leaf(&w->flow->levels, x, y, z, at);
+      if (level != of || at[0] != of_x)
+        find_linear(w, level, at, &held);
+      of = level;
+      of_x = at[0];
+      const double offset[3] = {offset_in(level, x), w->flow->levels.is_flat ? 0.0 : offset_in(level, y),
+                                offset_in(level, z)};
       for (int i = 0; i < 4; i++)
         plane[i * cells + y * base->nx + x] =
           held.value[i] + offset[0] * held.slope[0][i] + offset[1] * held.slope[1][i] + offset[2] * held.slope[2][i];
@@ -188,66 +317,33 @@ static void read_moments(const mover *m, int64_t z, double *plane)
   }
 }
 
+static lamina_status read_planes(const lmi_level_flow *flow, int64_t first, int64_t count, char *buffer)
+{
+  windows w;
+  const lamina_status status = open_windows(flow, LMI_PLANES_MOMENTS, first, count, MARGIN_PLANES, &w);
+  const size_t bytes = plane_bytes(flow, 0, LMI_PLANES_MOMENTS);
+#pragma omp parallel for num_threads(lamina_context_thread_count(flow->base.ctx)) schedule(static)
+  for (int64_t i = 0; i < (status == LAMINA_OK ? count : 0); i++)
+    read_moments(&w, first + i, (double *)(void *)(buffer + (size_t)i * bytes));
+  free_windows(&w);
+  return status;
+}
+
 lamina_status lmi_level_planes(const lmi_flow *base, int what, int64_t first, int64_t count, void *buffer)
 {
   const lmi_level_flow *flow = (const lmi_level_flow *)base;
-  mover m = {.flow = flow, .what = what};
-  for (int level = 0; level < flow->levels.count; level++)
-    m.buffers[level] = what == LMI_PLANES_IMPORT ? flow->state[level].buffers[0] : lmi_level_current(flow, level);
-  const int64_t values = what == LMI_PLANES_MOMENTS ? 4 : base->lattice->velocities;
-  const size_t element = what == LMI_PLANES_MOMENTS ? sizeof(double) : base->element_bytes;
-  const size_t plane_bytes = (size_t)(values * base->nx * base->ny) * element;
-#pragma omp parallel for num_threads(lamina_context_thread_count(base->ctx)) schedule(static)
-  for (int64_t i = 0; i < count; i++) {
-    char *plane = (char *)buffer + (size_t)i * plane_bytes;
-    if (what == LMI_PLANES_MOMENTS)
-      read_moments(&m, first + i, (double *)(void *)plane);
+  const size_t bytes = plane_bytes(flow, 0, what);
+  const int64_t at_once = CHUNK_PLANES > base->step_stride ? CHUNK_PLANES : base->step_stride;
+  for (int64_t done = 0; done < count; done += at_once) {
+    const int64_t now = count - done < at_once ? count - done : at_once;
+    char *at = (char *)buffer + (size_t)done * bytes;
+    if (what == LMI_PLANES_EXPORT)
+      LMI_TRY(export_planes(flow, first + done, now, at));
+    else if (what == LMI_PLANES_IMPORT)
+      LMI_TRY(import_planes(flow, first + done, now, at));
     else
-      move_populations(&m, first + i, plane);
+      LMI_TRY(read_planes(flow, first + done, now, at));
   }
-  return LAMINA_OK;
-}
-
-static void move_cell(const mover *m, int level, const int64_t at[3], char *element, int64_t cells)
-{
-  const lmi_level_flow *flow = m->flow;
-  const int velocities = flow->base.lattice->velocities;
-  const size_t bytes = flow->base.element_bytes;
-  const int32_t cell = lmi_level_cell_number(&flow->levels, level, &flow->blocks[level], at);
-  for (int i = 0; m->what == LMI_PLANES_MOMENTS && i < 4; i++) {
-    double moment = 0.0;
-    for (int q = 0; q < velocities; q++)
-      moment += (i == 0 ? 1.0 : (double)flow->base.lattice->c[q][i - 1]) *
-                load(m->buffers[level] + (size_t)lmk_cell_element(cell, q, velocities) * bytes, bytes);
-    ((double *)(void *)element)[i * cells] = moment;
-  }
-  for (int q = 0; m->what != LMI_PLANES_MOMENTS && q < velocities; q++) {
-    char *stored = m->buffers[level] + (size_t)lmk_cell_element(cell, q, velocities) * bytes;
-    char *given = element + (size_t)(q * cells) * bytes;
-    memcpy(m->what == LMI_PLANES_EXPORT ? given : stored, m->what == LMI_PLANES_EXPORT ? stored : given, bytes);
-  }
-}
-
-lamina_status lmi_level_move(const lmi_level_flow *flow, int level, int what, int64_t first, int64_t count,
-                             void *buffer)
-{
-  const int64_t *n = flow->levels.level[level].cells, cells = n[0] * n[1];
-  const bool reads = what == LMI_PLANES_MOMENTS;
-  const size_t element = reads ? sizeof(double) : flow->base.element_bytes;
-  const size_t plane = (size_t)((reads ? 4 : flow->base.lattice->velocities) * cells) * element;
-  mover m = {.flow = flow, .what = what};
-  m.buffers[level] = what == LMI_PLANES_IMPORT ? flow->state[level].buffers[0] : lmi_level_current(flow, level);
-  if (what != LMI_PLANES_IMPORT)
-    memset(buffer, 0, (size_t)count * plane);
-  int64_t at[3];
-  for (at[2] = first; at[2] < first + count; at[2]++)
-    for (at[1] = 0; at[1] < n[1]; at[1]++)
-      for (at[0] = 0; at[0] < n[0]; at[0]++)
-        if (flow->levels.level[level].leaf[lmi_level_word(&flow->levels, level, at)] >>
-              lmi_level_bit(&flow->levels, at) &
-            1)
-          move_cell(&m, level, at,
-                    (char *)buffer + (size_t)(at[2] - first) * plane + (size_t)(at[1] * n[0] + at[0]) * element, cells);
   return LAMINA_OK;
 }
 
@@ -256,14 +352,16 @@ void lmi_level_read_levels(const lmi_flow *base, int64_t first, int64_t count, u
   const lmi_level_flow *flow = (const lmi_level_flow *)base;
   for (int64_t z = first; z < first + count; z++)
     for (int64_t y = 0; y < base->ny; y++)
-      for (int64_t x = 0; x < base->nx; x++)
-        *levels++ = (uint8_t)find_leaf(flow, x, y, z).level;
+      for (int64_t x = 0; x < base->nx; x++) {
+        int64_t at[3];
+        *levels++ = (uint8_t)find_leaf(&flow->levels, x, y, z, at);
+      }
 }
 
 /* ---- initial state ---- */
 
 typedef struct initial {
-  lmi_level_flow *flow;
+  const lmi_level_flow *flow;
   lamina_solver_options options; /* of the level */
   lamina_initial_function *function;
   void *user;
@@ -287,37 +385,54 @@ static lamina_cell_state state_of(const initial *in, const int64_t at[3])
   return state;
 }
 
-static void fill_block(const initial *in, int64_t block)
+static void fill_plane(const initial *in, int64_t z, char *plane)
 {
-  const lmi_level_flow *flow = in->flow;
-  const lmi_lattice *lattice = flow->base.lattice;
-  const lmi_level_blocks *blocks = &flow->blocks[in->level];
-  const uint64_t leaves = flow->state[in->level].leaf[block];
-  for (int bit = 0; bit < 64; bit++) {
-    int64_t at[3];
-    lmi_level_cell(&flow->levels, in->level, blocks->word[block], bit, at);
-    const bool is_leaf = leaves >> bit & 1;
-    const lamina_cell_state state = is_leaf ? state_of(in, at) : (lamina_cell_state){.density = 1.0};
-    for (int q = 0; q < lattice->velocities; q++) {
-      const int64_t element = lmk_cell_element((int32_t)(64 * block + bit), q, lattice->velocities);
-      const double f = is_leaf ? lmi_initial_population(lattice, &in->options, q, &state) : 0.0;
-      if (flow->base.element_bytes == sizeof(double))
-        ((double *)flow->state[in->level].buffers[0])[element] = f;
-      else
-        ((float *)flow->state[in->level].buffers[0])[element] = (float)f;
+  const lmi_levels *levels = &in->flow->levels;
+  const lmi_lattice *lattice = in->flow->base.lattice;
+  const int64_t *cells = levels->level[in->level].cells;
+  for (int64_t y = 0; y < cells[1]; y++)
+    for (int64_t x = 0; x < cells[0]; x++) {
+      const int64_t at[3] = {x, y, z};
+      if (!(levels->level[in->level].leaf[lmi_level_word(levels, in->level, at)] >> lmi_level_bit(levels, at) & 1))
+        continue;
+      const lamina_cell_state state = state_of(in, at);
+      for (int q = 0; q < lattice->velocities; q++) {
+        const double f = lmi_initial_population(lattice, &in->options, q, &state);
+        const int64_t element = (q * cells[1] + y) * cells[0] + x;
+        if (in->flow->base.element_bytes == sizeof(double))
+          ((double *)(void *)plane)[element] = f;
+        else
+          ((float *)(void *)plane)[element] = (float)f;
+      }
     }
+}
+
+static lamina_status fill_level(const initial *in)
+{
+  lamina_context *ctx = in->flow->base.ctx;
+  const int64_t planes = in->flow->levels.level[in->level].cells[2];
+  const size_t bytes = plane_bytes(in->flow, in->level, LMI_PLANES_IMPORT);
+  char *buffer = NULL;
+  lamina_status status = LAMINA_OK;
+  LMI_TRY(LMI_ALLOC(ctx, CHUNK_PLANES * bytes, &buffer));
+  for (int64_t first = 0; first < planes && status == LAMINA_OK; first += CHUNK_PLANES) {
+    const int64_t count = planes - first < CHUNK_PLANES ? planes - first : CHUNK_PLANES;
+#pragma omp parallel for num_threads(lamina_context_thread_count(ctx)) schedule(dynamic, 1)
+    for (int64_t i = 0; i < count; i++)
+      fill_plane(in, first + i, buffer + (size_t)i * bytes);
+    status = lmi_level_move(in->flow, in->level, LMI_PLANES_IMPORT, first, count, buffer);
   }
+  lmi_free(ctx, buffer);
+  return status;
 }
 
 lamina_status lmi_level_initialise(lmi_flow *base, const lamina_solver_options *options,
                                    lamina_initial_function *function, void *user)
 {
-  lmi_level_flow *flow = (lmi_level_flow *)base;
+  const lmi_level_flow *flow = (const lmi_level_flow *)base;
   for (int level = 0; level < flow->levels.count; level++) {
     const initial in = {flow, lmi_level_options(options, level), function, user, level};
-#pragma omp parallel for num_threads(lamina_context_thread_count(base->ctx)) schedule(static)
-    for (int64_t block = 0; block < flow->blocks[level].count; block++)
-      fill_block(&in, block);
+    LMI_TRY(fill_level(&in));
   }
   return LAMINA_OK;
 }

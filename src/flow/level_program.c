@@ -63,7 +63,7 @@ static lamina_status begin_phase(plan *p)
   return LAMINA_OK;
 }
 
-static const lmk_level_step *arguments_of(const plan *p, int level, int k)
+static const lmk_block_step *arguments_of(const plan *p, int level, int k)
 {
   const lmi_level_state *state = &p->flow->state[level];
   const int top = p->flow->levels.count - 1;
@@ -72,25 +72,20 @@ static const lmk_level_step *arguments_of(const plan *p, int level, int k)
   return &state->steps[level + 1 == top ? p->parity : k / 2 % 2][k % 2];
 }
 
-/* Launches of a kernel over the blocks of some classes, one for each partition and class. Into the current phase, or
- * kept for the next one. */
-static lamina_status launch_classes(plan *p, const lmi_kernel *kernel, int level, int k, int from_class, int to_class,
-                                    bool later)
+/* A launch of a kernel over the blocks of a kind, into the current phase, or kept for the next one. */
+static lamina_status launch_kind(plan *p, const lmi_kernel *kernel, int level, int k, lmi_block_kind kind, bool later)
 {
-  const lmi_level_blocks *blocks = &p->flow->blocks[level];
-  for (int part = 0; part < blocks->partitions; part++)
-    for (int class = from_class; class <= to_class; class ++) {
-      const lmi_block_span *span = &blocks->spans[part * LMI_BLOCK_CLASSES + class];
-      const lmi_launch launch = {.kernel = kernel,
-                                 .arguments = arguments_of(p, level, k),
-                                 .first = span->first,
-                                 .count = span->count,
-                                 .partition = 0};
-      if (later)
-        p->pending[p->pending_count++] = launch;
-      else
-        LMI_TRY(add_launch(p, &launch));
-    }
+  const lmi_block_run *run = &p->flow->blocks[level].parts[0].runs[0][kind];
+  const lmi_launch launch = {
+    .kernel = kernel,
+    .arguments = arguments_of(p, level, k),
+    .first = run->first,
+    .count = run->count,
+    .partition = level,
+  };
+  if (!later)
+    return add_launch(p, &launch);
+  p->pending[p->pending_count++] = launch;
   return LAMINA_OK;
 }
 
@@ -99,6 +94,7 @@ static lamina_status keep_aside(plan *p, int level)
   const int64_t entries = p->flow->links.level[level].aside_count;
   const lmi_launch launch = {.kernel = p->flow->kernels.aside,
                              .arguments = &p->flow->state[level].keep,
+                             .partition = level,
                              .count = (entries + LMK_ASIDE_RUN - 1) / LMK_ASIDE_RUN};
   return add_launch(p, &launch);
 }
@@ -108,25 +104,24 @@ static bool fuses(const lmi_level_flow *flow, int level)
   return level == 0 ? flow->fuses_finest : flow->fuses_coarse;
 }
 
-/* The blocks of a level that its step has left to do, once the finer level is half way. */
-static lamina_status finish_level(plan *p, int level, int k, int first_class)
+/* One phase for a fused step. A step in two halves needs two: what a block sends must stay until all have it. */
+static lamina_status finish_level(plan *p, int level, int k, bool is_plain_done)
 {
   const lmi_level_flow *flow = p->flow;
-  const bool splits = flow->scheme == LMI_LEVEL_VOLUMETRIC;
-  const int split_from = fuses(flow, level) ? LMI_BLOCK_JUMP : first_class;
+  const lmi_block_kernels *kernels = &flow->kernels;
+  const bool splits = flow->scheme == LMI_LEVEL_VOLUMETRIC, splits_plain = splits && !fuses(flow, level);
   LMI_TRY(begin_phase(p));
-  if (!splits)
-    LMI_TRY(launch_classes(p, flow->kernels.step, level, k, first_class, LMI_BLOCK_JUMP, false));
-  if (splits && split_from > first_class)
-    LMI_TRY(launch_classes(p, flow->kernels.step, level, k, first_class, split_from - 1, false));
-  if (splits)
-    LMI_TRY(launch_classes(p, flow->kernels.stream, level, k, split_from, LMI_BLOCK_JUMP, false));
+  if (!is_plain_done)
+    LMI_TRY(launch_kind(p, splits_plain ? kernels->stream : kernels->step, level, k, LMI_BLOCK_PLAIN, false));
+  LMI_TRY(launch_kind(p, splits ? kernels->stream : kernels->jump, level, k, LMI_BLOCK_JUMP, false));
   if (level > 0)
     LMI_TRY(keep_aside(p, level - 1));
   if (!splits)
     return LAMINA_OK;
   LMI_TRY(begin_phase(p));
-  return launch_classes(p, flow->kernels.collide, level, k, split_from, LMI_BLOCK_JUMP, false);
+  if (splits_plain)
+    LMI_TRY(launch_kind(p, kernels->collide, level, k, LMI_BLOCK_PLAIN, false));
+  return launch_kind(p, kernels->collide, level, k, LMI_BLOCK_JUMP, false);
 }
 
 /* Step k of a level in a step of the coarsest, with all finer ones inside. */
@@ -136,10 +131,10 @@ static lamina_status add_step(plan *p, int level, int k)
   const lmi_level_flow *flow = p->flow;
   const bool ahead = level > 0 && flow->overlaps && fuses(flow, level);
   if (ahead)
-    LMI_TRY(launch_classes(p, flow->kernels.step, level, k, LMI_BLOCK_PLAIN, LMI_BLOCK_WALL, true));
+    LMI_TRY(launch_kind(p, flow->kernels.step, level, k, LMI_BLOCK_PLAIN, true));
   if (level > 0)
     LMI_TRY(add_step(p, level - 1, 2 * k));
-  LMI_TRY(finish_level(p, level, k, ahead ? LMI_BLOCK_JUMP : LMI_BLOCK_PLAIN));
+  LMI_TRY(finish_level(p, level, k, ahead));
   return level > 0 ? add_step(p, level - 1, 2 * k + 1) : LAMINA_OK;
 }
 
@@ -172,8 +167,7 @@ lamina_status lmi_level_program(lamina_context *ctx, lmi_level_flow *flow)
   plan p = {.ctx = ctx, .flow = flow};
   lmi_schedule fresh = {.program.version = flow->schedule.program.version + 1};
   size_t ends[PERIOD];
-  const size_t most = (size_t)LMI_MAX_LEVELS * LMI_BLOCK_CLASSES * (size_t)flow->blocks[0].partitions;
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, most, &p.pending), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, LMI_MAX_LEVELS, &p.pending), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, PERIOD, &fresh.steps), cleanup);
   for (p.parity = 0; p.parity < PERIOD; p.parity++) {
     LMI_TRY_GOTO(status, add_step(&p, flow->levels.count - 1, 0), cleanup);

@@ -132,21 +132,72 @@ lamina_solver_options lmi_level_options(const lamina_solver_options *options, in
   return own;
 }
 
+/* ---- blocks ---- */
+
+static int64_t word_at(const lmi_level_source *source, lamina_int3 block)
+{
+  const int64_t *words = source->levels->level[source->level].words;
+  return (block.z * words[1] + block.y) * words[0] + block.x;
+}
+
+static uint64_t outside_level(const void *user, lamina_int3 block)
+{
+  const lmi_level_source *source = user;
+  return ~source->levels->level[source->level].leaf[word_at(source, block)];
+}
+
+static uint64_t elsewhere(const void *user, lamina_int3 block)
+{
+  const lmi_level_source *source = user;
+  return lmi_level_elsewhere(source->levels, source->level, word_at(source, block));
+}
+
+lamina_status lmi_level_make_blocks(lamina_context *ctx, const lamina_solver_options *options,
+                                    const lmi_level_source *source, lmi_blocks *blocks)
+{
+  const lmi_lattice *lattice = lmi_lattice_get(options->lattice);
+  const int64_t *cells = source->levels->level[source->level].cells;
+  lmi_block_request request = {
+    .cells = {cells[0], cells[1], cells[2]},
+    .is_flat = source->levels->is_flat,
+    .partitions = 1,
+    .velocities = lattice->velocities,
+    .c = lattice->c,
+    .solid = outside_level,
+    .elsewhere = elsewhere,
+    .user = source,
+    .grouping = LAMINA_GROUPING_MEMORY,
+    .on_curve = options->backend == LAMINA_BACKEND_CUDA,
+  };
+  for (int axis = 0; axis < 3; axis++)
+    request.is_periodic[axis] = source->levels->wraps[axis];
+  for (int face = 0; face < LMK_FACES; face++)
+    request.is_wall[lmi_kernel_face(options, face)] = options->faces[face].kind == LAMINA_FACE_WALL;
+  return lmi_blocks_create(ctx, &request, blocks);
+}
+
+/* ---- plan ---- */
+
 static lamina_status describe_level(lamina_context *ctx, const lamina_solver_options *options, const lmi_levels *levels,
                                     int level, lamina_level_info *info)
 {
-  lmi_level_blocks blocks;
-  LMI_TRY(lmi_level_blocks_create(ctx, levels, level, 1, &blocks));
+  lmi_blocks blocks;
+  const lmi_level_source source = {levels, level};
+  LMI_TRY(lmi_level_make_blocks(ctx, options, &source, &blocks));
+  const lmi_block_part *part = &blocks.parts[0];
+  const lmi_block_run *jump = &part->runs[0][LMI_BLOCK_JUMP];
   *info = (lamina_level_info){
     .cells = levels->level[level].leaf_count,
-    .blocks = blocks.count,
-    .wall_blocks = blocks.spans[LMI_BLOCK_WALL].count,
-    .jump_blocks = blocks.spans[LMI_BLOCK_JUMP].count,
+    .blocks = part->blocks,
+    .jump_blocks = jump->count,
     .omega = lmi_level_options(options, level).omega,
     .added = level < levels->count - 1 ? levels->level[level + 1].graded + levels->level[level + 1].closed : 0,
   };
+  for (int32_t b = 0; b < part->blocks; b++)
+    info->wall_blocks +=
+      part->link_first[b + 1] > part->link_first[b] && !(b >= jump->first && b - jump->first < jump->count);
   info->added *= levels->is_flat ? 4 : 8;
-  lmi_level_blocks_free(ctx, &blocks);
+  lmi_blocks_free(ctx, &blocks);
   return LAMINA_OK;
 }
 

@@ -42,8 +42,7 @@ static int32_t number_at(const table_maker *maker, const int64_t at[3], int64_t 
   return number;
 }
 
-/* Whether the block at an offset exists; its place is left in `at`. */
-static bool find_place(const lmi_blocks *blocks, const int32_t *place, const int offset[3], int64_t at[3])
+bool lmi_blocks_beside(const lmi_blocks *blocks, const int32_t *place, const int offset[3], int64_t at[3])
 {
   const int64_t box[3] = {blocks->box.x, blocks->box.y, blocks->box.z};
   for (int axis = 0; axis < 3; axis++) {
@@ -62,7 +61,7 @@ static void fill_neighbours(const table_maker *maker, int32_t block)
     const int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
     int64_t at[3];
     part->neighbours[(int64_t)block * LMK_BLOCK_NEIGHBOURS + n] =
-      find_place(maker->blocks, place, offset, at) ? number_at(maker, at, place[2], offset[2]) : -1;
+      lmi_blocks_beside(maker->blocks, place, offset, at) ? number_at(maker, at, place[2], offset[2]) : -1;
   }
 }
 
@@ -73,7 +72,7 @@ static int64_t cells_along(const lmi_block_request *request, int axis)
   return axis == 0 ? request->cells.x : axis == 1 ? request->cells.y : request->cells.z;
 }
 
-static bool is_ragged(const lmi_block_request *request)
+bool lmi_blocks_are_ragged(const lmi_block_request *request)
 {
   for (int axis = 0; axis < 3; axis++)
     if (request->is_periodic[axis] && cells_along(request, axis) % lmk_block_side(request->is_flat, axis) != 0)
@@ -107,7 +106,7 @@ static bool is_immersed(const table_maker *maker, int32_t block)
   for (int n = 0; n < LMK_BLOCK_NEIGHBOURS; n++) {
     const int offset[3] = {n % 3 - 1, blocks->request.is_flat ? 0 : n / 3 % 3 - 1, n / 9 - 1};
     int64_t at[3];
-    if (!find_place(blocks, place, offset, at) || maker->map->active[box_at(blocks, at)] != ~(uint64_t)0)
+    if (!lmi_blocks_beside(blocks, place, offset, at) || maker->map->active[box_at(blocks, at)] != ~(uint64_t)0)
       return false;
   }
   return true;
@@ -141,7 +140,11 @@ static bool is_cut(const table_maker *maker, int32_t block, int bit, int q, int 
     *wall = 0;
   if (crossed > 0)
     return true;
-  return !(maker->map->active[box_at(blocks, at)] >> lmk_block_bit(flat, local[0], local[1], local[2]) & 1);
+  const int bit_there = lmk_block_bit(flat, local[0], local[1], local[2]);
+  if (maker->map->active[box_at(blocks, at)] >> bit_there & 1)
+    return false;
+  return request->elsewhere == NULL ||
+         !(request->elsewhere(request->user, (lamina_int3){at[0], at[1], at[2]}) >> bit_there & 1);
 }
 
 /* Counts the cut links of a block, and writes them if there is where to. */
@@ -300,7 +303,7 @@ lamina_status lmi_blocks_make_tables(lamina_context *ctx, lmi_blocks *blocks, co
 #pragma omp parallel for schedule(static)
     for (int32_t b = 0; b < part->blocks; b++)
       fill_neighbours(&maker, b);
-    if (is_ragged(&blocks->request)) {
+    if (lmi_blocks_are_ragged(&blocks->request)) {
       LMI_TRY(LMI_ALLOC(ctx, (size_t)part->blocks, &part->extents));
       for (int32_t b = 0; b < part->blocks; b++)
         fill_extents(blocks, part, b);

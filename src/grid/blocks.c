@@ -7,7 +7,7 @@
 
 #include "base/ranks.h"
 
-enum { KEY_SECTION_SHIFT = 62, KEY_KIND_SHIFT = 61 };
+enum { KEY_SECTION_SHIFT = 62, KEY_KIND_SHIFT = 60, KEY_PLACE_BITS = 19 };
 enum { AT_LOWER, AT_PRIVATE, AT_UPPER, OWN_SECTIONS };
 
 typedef struct sort_entry {
@@ -161,6 +161,43 @@ static int own_section(const lmi_slab *layers, int64_t layer)
   return high ? AT_UPPER : AT_PRIVATE;
 }
 
+/* Cells of a block that touch the one it lies beside, at an offset of -1, 0, 1 along each axis. */
+static uint64_t touching_bits(int is_flat, const int offset[3])
+{
+  uint64_t bits = 0;
+  for (int bit = 0; bit < LMK_BLOCK_CELLS; bit++) {
+    const int at[3] = {lmk_block_x(is_flat, bit), lmk_block_y(is_flat, bit), lmk_block_z(is_flat, bit)};
+    bool touches = true;
+    for (int axis = 0; axis < 3; axis++)
+      touches =
+        touches && (offset[axis] == 0 || at[axis] == (offset[axis] > 0 ? 0 : lmk_block_side(is_flat, axis) - 1));
+    bits |= (uint64_t)touches << bit;
+  }
+  return bits;
+}
+
+/* Whether a cell of a block touches one of another level. */
+static bool is_at_jump(const lmi_blocks *blocks, const int32_t place[3])
+{
+  const lmi_block_request *request = &blocks->request;
+  for (int n = 0; request->elsewhere != NULL && n < LMK_BLOCK_NEIGHBOURS; n++) {
+    const int offset[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+    int64_t at[3];
+    if ((request->is_flat && offset[1] != 0) || !lmi_blocks_beside(blocks, place, offset, at))
+      continue;
+    const uint64_t bits = request->elsewhere(request->user, (lamina_int3){at[0], at[1], at[2]});
+    if (bits != 0 && (lmi_blocks_are_ragged(request) || (bits & touching_bits(request->is_flat, offset)) != 0))
+      return true;
+  }
+  return false;
+}
+
+static lmi_block_kind kind_of(const lmi_blocks *blocks, const int32_t place[3], uint64_t special)
+{
+  const bool groups = blocks->request.grouping == LAMINA_GROUPING_MEMORY && special != 0;
+  return (groups ? LMI_BLOCK_SPECIAL : LMI_BLOCK_PLAIN) + (is_at_jump(blocks, place) ? LMI_BLOCK_JUMP : 0);
+}
+
 /* The blocks of a partition, sorted; *entries is to be freed. */
 static lamina_status sort_part(lamina_context *ctx, const lmi_blocks *blocks, int p, const lmi_block_map *map,
                                sort_entry **entries, int64_t *count)
@@ -185,9 +222,9 @@ static lamina_status sort_part(lamina_context *ctx, const lmi_blocks *blocks, in
           continue;
         const uint64_t special =
           request->special != NULL ? request->special(request->user, (lamina_int3){x, y, z}, active) & active : 0;
-        const bool groups = request->grouping == LAMINA_GROUPING_MEMORY && special != 0;
+        const int32_t at[3] = {(int32_t)x, (int32_t)y, (int32_t)z};
         const uint64_t key = (uint64_t)own_section(layers, z) << KEY_SECTION_SHIFT |
-                             (uint64_t)groups << KEY_KIND_SHIFT | place_key(request, x, y, z);
+                             (uint64_t)kind_of(blocks, at, special) << KEY_KIND_SHIFT | place_key(request, x, y, z);
         *next++ = (sort_entry){key, (int32_t)x, (int32_t)y, (int32_t)z, active, special};
       }
   qsort(*entries, (size_t)*count, sizeof **entries, compare_entries);
@@ -277,6 +314,23 @@ static void number_blocks(lmi_blocks *blocks, int p, const sort_entry *entries, 
   blocks->special_blocks += part->special_blocks;
 }
 
+/* Where each kind lies in each own section. */
+static void find_runs(lmi_block_part *part, const sort_entry *entries)
+{
+  for (int s = 0; s < part->section_count && part->sections[s].first < part->blocks; s++) {
+    const lmk_block_section *section = &part->sections[s];
+    int32_t next = section->first;
+    for (int kind = 0; kind < LMI_BLOCK_KINDS; kind++) {
+      lmi_block_run *run = &part->runs[s][kind];
+      run->first = next;
+      while (next < section->first + section->count &&
+             (int)(entries[next].key >> KEY_KIND_SHIFT & (LMI_BLOCK_KINDS - 1)) == kind)
+        next++;
+      run->count = next - run->first;
+    }
+  }
+}
+
 static lamina_status fill_own(lamina_context *ctx, lmi_block_part *part, const sort_entry *entries, int64_t count)
 {
   LMI_TRY(LMI_ALLOC(ctx, (size_t)count, &part->active));
@@ -302,6 +356,7 @@ static lamina_status fill_part(lamina_context *ctx, lmi_blocks *blocks, int p, c
   lamina_status status = sort_part(ctx, blocks, p, map, &entries, &count);
   if (status == LAMINA_OK) {
     lay_out_own(blocks, p, entries, count);
+    find_runs(&blocks->parts[p], entries);
     number_blocks(blocks, p, entries, count, map);
     if (lmi_partition_is_own(&blocks->layers, p))
       status = fill_own(ctx, &blocks->parts[p], entries, count);
@@ -321,8 +376,8 @@ lamina_status lmi_blocks_create(lamina_context *ctx, const lmi_block_request *re
   lmi_block_map map = {NULL, NULL};
   const lamina_int3 box = blocks->box;
   const int64_t widest = box.x > box.y ? (box.x > box.z ? box.x : box.z) : (box.y > box.z ? box.y : box.z);
-  LMI_REQUIRE(ctx, widest < 1 << 20, LAMINA_ERROR_ARGUMENT, "a box of %lld blocks along an axis: at most 2^20",
-              (long long)widest);
+  LMI_REQUIRE(ctx, widest < 1 << KEY_PLACE_BITS, LAMINA_ERROR_ARGUMENT,
+              "a box of %lld blocks along an axis: at most 2^%d", (long long)widest, (int)KEY_PLACE_BITS);
   const size_t count = (size_t)(box.x * box.y * box.z);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, count, &map.active), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, count, &map.number), cleanup);

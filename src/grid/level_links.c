@@ -1,481 +1,408 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks at jumps are cut into chunks; each gets lists and patterns of its own, on any thread, and these are joined in
+ * the order of the chunks: the tables do not depend on the number of threads. */
 #include "level_links.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_TERMS = 512, WEIGHT_SLOTS = 8192, MAX_WEIGHTS = WEIGHT_SLOTS / 2 };
+enum { CHUNK_BLOCKS = 128, FIRST_ROOM = 64 };
 
-typedef struct sum_term {
-  int32_t cell;
-  int q, from;
-  double weight;
-} sum_term;
+/* An array that grows. */
+typedef struct list {
+  void *items;
+  size_t count, room;
+} list;
+
+/* Patterns found so far, and by the hash of a pattern its number + 1. */
+typedef struct pattern_set {
+  list patterns, terms;
+  uint32_t *slots;
+  size_t slot_count;
+} pattern_set;
+
+/* By face, what a unit of its velocity along an axis adds to the mass. */
+typedef struct wall_mass {
+  double of[LMK_FACES][3];
+} wall_mass;
+
+typedef struct chunk {
+  int32_t first, end; /* blocks */
+  list links, cells, aside;
+  pattern_set set;
+  wall_mass mass; /* in volumes of the level */
+  lamina_status status;
+} chunk;
 
 typedef struct builder {
   lamina_context *ctx;
   const lmi_levels *levels;
-  const lmi_level_blocks *blocks;
+  lmi_blocks *blocks;
   const lmi_velocities *velocities;
   lmi_level_scheme scheme;
   lmi_level_links *links;
-  int16_t slots[WEIGHT_SLOTS]; /* of weights, by hash: number + 1 */
-  sum_term sum[MAX_TERMS];
-  int sum_count;
-  double wall_mass[6][3]; /* by face, what a unit of its velocity along an axis adds in a step of the coarsest level */
-  size_t link_room, term_room, aside_room;
+  int32_t *numbers[LMI_MAX_LEVELS];
+  pattern_set set;
+  wall_mass mass; /* in volumes of the finest level, over a step of the coarsest */
 } builder;
 
-/* ---- places ---- */
+/* ---- lists ---- */
 
-static void step_back(const builder *b, int q, const int64_t at[3], int64_t there[3])
+/* Appends `count` items; called from several threads. */
+static lamina_status append(lamina_context *ctx, list *to, size_t size, const void *items, size_t count)
 {
-  for (int a = 0; a < 3; a++)
-    there[a] = at[a] - b->velocities->c[q][a];
+  lamina_status status = LAMINA_OK;
+  if (to->count + count > to->room) {
+    void *larger = NULL;
+    const size_t doubled = to->room > 0 ? 2 * to->room : FIRST_ROOM;
+    const size_t room = doubled > to->count + count ? doubled : to->count + count;
+#pragma omp critical(lamina_level_memory)
+    status = lmi_alloc_array(ctx, room, size, &larger);
+    if (status != LAMINA_OK)
+      return status;
+    if (to->count > 0)
+      memcpy(larger, to->items, to->count * size);
+#pragma omp critical(lamina_level_memory)
+    lmi_free(ctx, to->items);
+    to->items = larger;
+    to->room = room;
+  }
+  if (count > 0)
+    memcpy((char *)to->items + to->count * size, items, count * size);
+  to->count += count;
+  return LAMINA_OK;
 }
 
-static int opposite(const builder *b, int q)
+/* ---- patterns ---- */
+
+static size_t hash_terms(const lmk_jump_term *terms, size_t count)
 {
-  return b->velocities->count - 1 - q;
+  uint64_t hash = count;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t bits;
+    memcpy(&bits, &terms[i].weight, sizeof bits);
+    hash = (hash ^ bits ^ (uint64_t)terms[i].q << 8 ^ terms[i].from) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  return (size_t)hash;
 }
 
-/* The cell of the next level that holds one of `level`. */
-static void parent_of(const builder *b, const int64_t at[3], int64_t parent[3])
+static bool equals_pattern(const pattern_set *set, uint32_t number, const lmk_jump_term *terms, size_t count)
 {
-  for (int a = 0; a < 3; a++)
-    parent[a] = at[a] / lmi_levels_ratio(b->levels, a);
+  const lmk_jump_pattern *pattern = (const lmk_jump_pattern *)set->patterns.items + number;
+  const lmk_jump_term *own = (const lmk_jump_term *)set->terms.items + pattern->first;
+  return pattern->count == count && memcmp(own, terms, count * sizeof *terms) == 0;
 }
 
-static int sub_cells(const builder *b)
+static void fill_slots(pattern_set *set)
 {
-  return b->levels->is_flat ? 4 : 8;
-}
-
-/* Sub-cell s of a cell, on the finer level. */
-static void sub_cell(const builder *b, const int64_t at[3], int s, int64_t sub[3])
-{
-  int bit = 0;
-  for (int a = 0; a < 3; a++) {
-    const bool divided = lmi_levels_ratio(b->levels, a) == 2;
-    sub[a] = divided ? 2 * at[a] + (s >> bit & 1) : at[a];
-    bit += divided;
+  const lmk_jump_pattern *patterns = set->patterns.items;
+  for (uint32_t i = 0; i < set->patterns.count; i++) {
+    const lmk_jump_term *terms = (const lmk_jump_term *)set->terms.items + patterns[i].first;
+    size_t slot = hash_terms(terms, patterns[i].count) % set->slot_count;
+    while (set->slots[slot] != 0)
+      slot = (slot + 1) % set->slot_count;
+    set->slots[slot] = i + 1;
   }
 }
 
-/* The one wall between a cell and the place it gets a population of velocity c from; -1 where there are several. */
-static int crossed_wall(const builder *b, int level, const int64_t at[3], const int c[3])
+static lamina_status require_slots(lamina_context *ctx, pattern_set *set)
 {
-  const int64_t *cells = b->levels->level[level].cells;
-  int wall = -1, crossed = 0;
-  for (int a = 0; a < 3; a++) {
-    const int64_t from = at[a] - c[a];
-    if (b->levels->wraps[a] || (from >= 0 && from < cells[a]))
-      continue;
-    wall = 2 * a + (from >= 0);
-    crossed++;
-  }
-  return crossed == 1 ? wall : -1;
-}
-
-/* The wall whose motion adds to f_q of a cell; -1: none. With whole walls only where it also adds to the population of
- * the opposite velocity along the wall, so that the cell gets no mass. */
-static int wall_of(const builder *b, int level, const int64_t at[3], int q)
-{
-  const int8_t *given = b->velocities->c[q];
-  int c[3] = {given[0], given[1], given[2]};
-  const int wall = crossed_wall(b, level, at, c);
-  if (!b->links->whole_walls)
-    return wall;
-  for (int a = 0; a < 3; a++)
-    c[a] = a == wall / 2 ? c[a] : -c[a];
-  return wall >= 0 && crossed_wall(b, level, at, c) == wall ? wall : -1;
-}
-
-/* ---- sums ---- */
-
-static void add_term(builder *b, int from, int32_t cell, int q, double weight)
-{
-  for (int i = 0; i < b->sum_count; i++) {
-    sum_term *term = &b->sum[i];
-    if (term->from == from && term->cell == cell && term->q == q) {
-      term->weight += weight;
-      return;
-    }
-  }
-  LMI_ASSERT(b->sum_count < MAX_TERMS);
-  b->sum[b->sum_count++] = (sum_term){cell, q, from, weight};
-}
-
-static void add_cell(builder *b, int from, int level, const int64_t at[3], int q, double weight)
-{
-  add_term(b, from, lmi_level_cell_number(b->levels, level, &b->blocks[level], at), q, weight);
-}
-
-static void add_wall(builder *b, int level, const int64_t at[3], int q, double weight)
-{
-  const int wall = wall_of(b, level, at, q);
-  if (wall >= 0)
-    add_term(b, LMK_FROM_WALL, wall, q, weight);
-}
-
-/* To a packet, or to what bounces of a population. */
-static void add_part_of_wall(builder *b, int level, const int64_t at[3], int q, double weight)
-{
-  if (!b->links->whole_walls)
-    add_wall(b, level, at, q, weight);
-}
-
-/* When, in halves of the coarse step, the packet of direction q at a place of `level` enters a cell of that level: 1,
- * 2, or 0 when it stays coarse. */
-static int entry_half(const builder *b, int level, const int64_t at[3], int q)
-{
-  const int o = opposite(b, q);
-  int64_t there[3], next[3];
-  step_back(b, o, at, there);
-  const lmi_place place = lmi_levels_place(b->levels, level, there);
-  if (place == LMI_PLACE_LEAF)
-    return 1;
-  if (place == LMI_PLACE_OUTSIDE)
-    step_back(b, q, at, next); /* it bounced and is back in its place */
-  else
-    step_back(b, o, there, next);
-  return lmi_levels_place(b->levels, level, next) == LMI_PLACE_LEAF ? 2 : 0;
-}
-
-/* h of lbm-spec 7.7 for the packets of (coarse cell, q) that enter in the given half. */
-static double time_shift(const builder *b, int level, const int64_t coarse[3], int q, int half)
-{
-  int entering[3] = {0, 0, 0};
-  for (int s = 0; s < sub_cells(b); s++) {
-    int64_t sub[3];
-    sub_cell(b, coarse, s, sub);
-    entering[entry_half(b, level, sub, q)]++;
-  }
-  if (half == 0 || entering[1] == 0 || entering[2] == 0)
-    return 0.0;
-  const double larger = fmax(entering[1], entering[2]);
-  return half == 1 ? -0.25 * entering[2] / larger : 0.25 * entering[1] / larger;
-}
-
-/* weight * (slope along an axis of f*_q in a coarse cell), from the leaves of its own level beside it. */
-static void add_slope(builder *b, int from, int level, const int64_t coarse[3], int axis, int q, double weight)
-{
-  int64_t low[3] = {coarse[0], coarse[1], coarse[2]}, high[3] = {coarse[0], coarse[1], coarse[2]};
-  low[axis]--;
-  high[axis]++;
-  const bool has_low = lmi_levels_place(b->levels, level, low) == LMI_PLACE_LEAF;
-  const bool has_high = lmi_levels_place(b->levels, level, high) == LMI_PLACE_LEAF;
-  if (weight == 0.0 || (!has_low && !has_high))
-    return;
-  const double scale = has_low && has_high ? 0.5 * weight : weight;
-  add_cell(b, from, level, has_high ? high : coarse, q, scale);
-  add_cell(b, from, level, has_low ? low : coarse, q, -scale);
-}
-
-/* weight * the packet of f*_q that lies at a place of `level`, in a coarse cell; `half` says when it enters a fine
- * cell, 0 for never. */
-static void add_packet(builder *b, int from, int level, const int64_t place[3], int q, int half, double weight)
-{
-  int64_t at[3] = {place[0], place[1], place[2]}, coarse[3];
-  lmi_levels_place(b->levels, level, at);
-  parent_of(b, at, coarse);
-  add_cell(b, from, level + 1, coarse, q, weight);
-  if (b->scheme != LMI_LEVEL_PACKETS || !lmi_levels_is_ring(b->levels, level + 1, coarse))
-    return;
-  const double h = time_shift(b, level, coarse, q, half);
-  for (int a = 0; a < 3; a++)
-    if (lmi_levels_ratio(b->levels, a) == 2) {
-      const double offset = (at[a] & 1 ? 0.25 : -0.25) + h * b->velocities->c[q][a];
-      add_slope(b, from, level + 1, coarse, a, q, weight * offset);
-    }
-}
-
-/* ---- links of a fine cell beside a coarse one ---- */
-
-static lamina_status keep_aside(builder *b, int level, const int64_t at[3], int q, int64_t *entry);
-
-/* (x, q) whose upstream place y lies in a coarse cell. */
-static lamina_status add_exploded(builder *b, int level, const int64_t y[3], int q, int half)
-{
-  int64_t z[3];
-  if (half == 0 || b->scheme == LMI_LEVEL_VOLUMETRIC) {
-    add_packet(b, LMK_FROM_COARSE, level, y, q, 1, 1.0);
+  lamina_status status = LAMINA_OK;
+  if (2 * (set->patterns.count + 1) <= set->slot_count)
     return LAMINA_OK;
+  const size_t wanted = set->slot_count > 0 ? 4 * set->slot_count : 4 * FIRST_ROOM;
+#pragma omp critical(lamina_level_memory)
+  {
+    lmi_free(ctx, set->slots);
+    set->slots = NULL;
+    status = LMI_ALLOC(ctx, wanted, &set->slots);
   }
-  step_back(b, q, y, z);
-  const lmi_place place = lmi_levels_place(b->levels, level, z);
-  if (place == LMI_PLACE_LEAF) { /* the packet left a fine cell in the first half and cut a coarse corner */
-    int64_t entry = 0;
-    LMI_TRY(keep_aside(b, level, z, q, &entry));
-    add_term(b, LMK_FROM_ASIDE, (int32_t)(entry / b->velocities->count), (int)(entry % b->velocities->count), 1.0);
-  } else if (place == LMI_PLACE_OUTSIDE) {
-    add_packet(b, LMK_FROM_COARSE, level, y, opposite(b, q), 2, 1.0);
-    add_part_of_wall(b, level, y, q, 1.0);
-  } else {
-    add_packet(b, LMK_FROM_COARSE, level, z, q, 2, 1.0);
-  }
+  LMI_TRY(status);
+  set->slot_count = wanted;
+  fill_slots(set);
   return LAMINA_OK;
 }
 
-/* ---- links of a coarse cell beside a fine one ---- */
-
-/* What arrives in sub-cell `sub` (a place of the finer level) with q, if it comes from a fine cell; false if not. */
-static bool add_from_fine(builder *b, int fine, const int64_t sub[3], int q, double weight)
+/* The number of the pattern with these terms, which is added if it is new. */
+static lamina_status number_pattern(lamina_context *ctx, pattern_set *set, const lmk_jump_term *terms, size_t count,
+                                    uint32_t *number)
 {
-  const int o = opposite(b, q);
-  int64_t middle[3], start[3];
-  step_back(b, q, sub, middle);
-  const lmi_place place = lmi_levels_place(b->levels, fine, middle);
-  if (place == LMI_PLACE_LEAF) {
-    add_cell(b, LMK_FROM_NEW, fine, middle, q, weight);
-    return true;
+  LMI_TRY(require_slots(ctx, set));
+  size_t slot = hash_terms(terms, count) % set->slot_count;
+  while (set->slots[slot] != 0 && !equals_pattern(set, set->slots[slot] - 1, terms, count))
+    slot = (slot + 1) % set->slot_count;
+  if (set->slots[slot] == 0) {
+    const lmk_jump_pattern pattern = {(uint32_t)set->terms.count, (uint32_t)count};
+    LMI_REQUIRE(ctx, set->patterns.count < LMK_JUMP_MAX_PATTERNS, LAMINA_ERROR_ARGUMENT,
+                "the jumps between levels have more than %d different links: refine whole regions, not scattered cells",
+                (int)LMK_JUMP_MAX_PATTERNS);
+    LMI_TRY(append(ctx, &set->terms, sizeof *terms, terms, count));
+    LMI_TRY(append(ctx, &set->patterns, sizeof pattern, &pattern, 1));
+    set->slots[slot] = (uint32_t)set->patterns.count;
   }
-  if (place == LMI_PLACE_OUTSIDE) {
-    step_back(b, o, sub, start);
-    if (lmi_levels_place(b->levels, fine, start) != LMI_PLACE_LEAF)
-      return false;
-    add_cell(b, LMK_FROM_OLD, fine, start, o, weight);
-    add_part_of_wall(b, fine, sub, q, weight);
-    return true;
-  }
-  step_back(b, q, middle, start);
-  if (lmi_levels_place(b->levels, fine, start) != LMI_PLACE_LEAF)
-    return false;
-  add_cell(b, LMK_FROM_OLD, fine, start, q, weight);
-  return true;
-}
-
-/* The packets that stay on the coarse level: those of the cell upstream, or the cell's own from a wall. */
-static void add_remaining(builder *b, int level, const int64_t at[3], int q, uint32_t remaining, double weight)
-{
-  int64_t from[3];
-  step_back(b, q, at, from);
-  const bool bounces = lmi_levels_place(b->levels, level, from) == LMI_PLACE_OUTSIDE;
-  for (int s = 0; s < sub_cells(b); s++) {
-    int64_t sub[3];
-    if (!(remaining >> s & 1))
-      continue;
-    sub_cell(b, bounces ? at : from, s, sub);
-    add_packet(b, LMK_FROM_OWN, level - 1, sub, bounces ? opposite(b, q) : q, 0, weight);
-    if (bounces)
-      add_part_of_wall(b, level, at, q, weight);
-  }
-}
-
-static void add_coalesced(builder *b, int level, const int64_t at[3], int q)
-{
-  const double weight = 1.0 / sub_cells(b);
-  uint32_t remaining = 0;
-  for (int s = 0; s < sub_cells(b); s++) {
-    int64_t sub[3];
-    sub_cell(b, at, s, sub);
-    if (!add_from_fine(b, level - 1, sub, q, weight))
-      remaining |= 1u << s;
-  }
-  if (remaining != 0)
-    add_remaining(b, level, at, q, remaining, weight);
-  if (b->links->whole_walls)
-    add_wall(b, level, at, q, 1.0);
-}
-
-/* The volumetric scheme: the mean, over both halves, of the fine cells that face the coarse one. */
-static void add_mean(builder *b, int level, const int64_t at[3], int q)
-{
-  int64_t faces[8][3];
-  int count = 0;
-  for (int s = 0; s < sub_cells(b); s++) {
-    int64_t sub[3];
-    sub_cell(b, at, s, sub);
-    step_back(b, q, sub, faces[count]);
-    count += lmi_levels_place(b->levels, level - 1, faces[count]) == LMI_PLACE_LEAF;
-  }
-  for (int i = 0; i < count; i++) {
-    add_cell(b, LMK_FROM_NEW, level - 1, faces[i], q, 0.5 / count);
-    add_cell(b, LMK_FROM_OLD, level - 1, faces[i], q, 0.5 / count);
-  }
-}
-
-/* ---- one population ---- */
-
-static bool crosses_broken_end(const builder *b, int level, const int64_t at[3], int q)
-{
-  for (int a = 0; a < 3; a++) {
-    const int64_t from = at[a] - b->velocities->c[q][a];
-    const bool wraps = from < 0 || from >= b->levels->level[level].cells[a];
-    if (wraps && !lmi_level_wraps_whole(b->levels, level, a))
-      return true;
-  }
-  return false;
-}
-
-/* A sum that is just what streaming from `from` would bring needs no link. */
-static bool is_plain(const builder *b, int level, const int64_t from[3], int q)
-{
-  const sum_term *only = b->sum;
-  return b->sum_count == 1 && only->from == LMK_FROM_OWN && only->q == q && fabs(only->weight - 1.0) < 1e-12 &&
-         only->cell == lmi_level_cell_number(b->levels, level, &b->blocks[level], from);
-}
-
-/* Leaves the terms of f_q of a cell in b->sum; none where plain streaming is right. */
-static lamina_status find_terms(builder *b, int level, const int64_t at[3], bool ring, int q, int half)
-{
-  int64_t from[3];
-  b->sum_count = 0;
-  step_back(b, q, at, from);
-  const lmi_place place = lmi_levels_place(b->levels, level, from);
-  if (place == LMI_PLACE_COARSER)
-    return add_exploded(b, level, from, q, half);
-  if (place == LMI_PLACE_FINER && b->scheme == LMI_LEVEL_VOLUMETRIC)
-    add_mean(b, level, at, q);
-  else if (ring && b->scheme != LMI_LEVEL_VOLUMETRIC)
-    add_coalesced(b, level, at, q);
-  else if (place == LMI_PLACE_OUTSIDE) {
-    add_cell(b, LMK_FROM_OWN, level, at, opposite(b, q), 1.0);
-    add_wall(b, level, at, q, 1.0);
-  } else {
-    add_cell(b, LMK_FROM_OWN, level, from, q, 1.0);
-  }
-  if (place == LMI_PLACE_LEAF && is_plain(b, level, from, q) && !crosses_broken_end(b, level, at, q))
-    b->sum_count = 0;
+  *number = set->slots[slot] - 1;
   return LAMINA_OK;
 }
 
-/* ---- lists that grow ---- */
-
-static lamina_status grow(lamina_context *ctx, void **memory, size_t size, size_t used, size_t *room)
+static void free_set(lamina_context *ctx, pattern_set *set)
 {
-  if (used < *room)
-    return LAMINA_OK;
-  void *larger = NULL;
-  const size_t wanted = *room < 1024 ? 1024 : *room * 2;
-  LMI_TRY(lmi_alloc_array(ctx, wanted, size, &larger));
-  if (used > 0)
-    memcpy(larger, *memory, used * size);
-  lmi_free(ctx, *memory);
-  *memory = larger;
-  *room = wanted;
-  return LAMINA_OK;
+  lmi_free(ctx, set->patterns.items);
+  lmi_free(ctx, set->terms.items);
+  lmi_free(ctx, set->slots);
+  *set = (pattern_set){0};
 }
 
-static lamina_status keep_aside(builder *b, int level, const int64_t at[3], int q, int64_t *entry)
-{
-  lmi_level_link_set *set = &b->links->level[level];
-  void *memory = set->aside;
-  LMI_TRY(grow(b->ctx, &memory, sizeof *set->aside, (size_t)set->aside_count, &b->aside_room));
-  set->aside = memory;
-  *entry = set->aside_count;
-  set->aside[set->aside_count++] = (lmk_aside_entry){lmi_level_cell_number(b->levels, level, &b->blocks[level], at), q};
-  return LAMINA_OK;
-}
+/* ---- what moving walls add to the mass ---- */
 
-static size_t hash_weight(double weight)
+static void add_wall_mass(const builder *b, int face, int q, double weight, wall_mass *mass)
 {
-  uint64_t bits;
-  memcpy(&bits, &weight, sizeof bits);
-  bits *= UINT64_C(0x9e3779b97f4a7c15);
-  return (size_t)(bits >> 40) % WEIGHT_SLOTS;
-}
-
-/* The weight's number in the table. */
-static lamina_status number_weight(builder *b, double weight, uint16_t *number)
-{
-  lmi_level_links *links = b->links;
-  size_t slot = hash_weight(weight);
-  while (b->slots[slot] != 0 && links->weights[b->slots[slot] - 1] != weight)
-    slot = (slot + 1) % WEIGHT_SLOTS;
-  if (b->slots[slot] == 0) {
-    LMI_REQUIRE(b->ctx, links->weight_count < MAX_WEIGHTS, LAMINA_ERROR_ARGUMENT,
-                "the jumps between levels need more than %d different weights", (int)MAX_WEIGHTS);
-    links->weights[links->weight_count++] = weight;
-    b->slots[slot] = (int16_t)links->weight_count;
-  }
-  *number = (uint16_t)(b->slots[slot] - 1);
-  return LAMINA_OK;
-}
-
-static void count_wall_mass(builder *b, int level, const sum_term *term)
-{
-  const int top = b->levels->count - 1;
-  const double volume = pow(sub_cells(b), level), steps = level == top ? 1.0 : pow(2.0, top - 1 - level);
   for (int a = 0; a < 3; a++)
-    b->wall_mass[term->cell][a] +=
-      volume * steps * term->weight * b->velocities->weight[term->q] * b->velocities->c[term->q][a];
+    mass->of[face][a] += weight * b->velocities->weight[q] * b->velocities->c[q][a];
 }
 
 /* Does a wall that moves in its own plane add mass? */
 static bool walls_add_mass(const builder *b)
 {
-  for (int face = 0; face < 6; face++)
+  for (int face = 0; face < LMK_FACES; face++)
     for (int a = 0; a < 3; a++)
-      if (a != face / 2 && fabs(b->wall_mass[face][a]) > 1e-9)
+      if (a != face / 2 && fabs(b->mass.of[face][a]) > 1e-9)
         return true;
   return false;
 }
 
-/* Appends b->sum as the link of (bit, q), without terms that cancelled. */
-static lamina_status emit_link(builder *b, int level, lmi_link_list *list, int q, int bit)
+/* ---- a chunk ---- */
+
+/* Appends the sum in `trace` as the link of (bit, q), without terms that cancelled. */
+static lamina_status emit_link(const builder *b, chunk *to, const lmi_trace *trace, int bit, int q)
 {
-  void *memory = list->links;
-  LMI_TRY(grow(b->ctx, &memory, sizeof *list->links, (size_t)list->link_count, &b->link_room));
-  list->links = memory;
-  lmk_link *link = &list->links[list->link_count++];
-  *link = (lmk_link){.first = (uint32_t)list->term_count, .q = (uint8_t)q, .bit = (uint8_t)bit};
-  for (int i = 0; i < b->sum_count; i++) {
-    const sum_term *term = &b->sum[i];
+  lmk_jump_term terms[LMI_TRACE_TERMS];
+  int32_t cells[LMI_TRACE_TERMS];
+  size_t count = 0;
+  uint32_t pattern = 0;
+  for (int i = 0; i < trace->count; i++) {
+    const lmi_trace_term *term = &trace->terms[i];
     if (fabs(term->weight) < 1e-12)
       continue;
-    memory = list->terms;
-    LMI_TRY(grow(b->ctx, &memory, sizeof *list->terms, (size_t)list->term_count, &b->term_room));
-    list->terms = memory;
-    lmk_term *made = &list->terms[list->term_count++];
+    cells[count] = term->cell;
     if (term->from == LMK_FROM_WALL)
-      count_wall_mass(b, level, term);
-    *made = (lmk_term){.cell = term->cell, .q = (uint8_t)term->q, .from = (uint8_t)term->from};
-    LMI_TRY(number_weight(b, term->weight, &made->weight));
-    link->count++;
+      add_wall_mass(b, term->cell - 1, term->q, term->weight, &to->mass);
+    if (term->from == LMK_FROM_ASIDE) {
+      const lmk_aside_entry entry = {term->cell, term->q};
+      cells[count] = (int32_t)to->aside.count;
+      LMI_TRY(append(b->ctx, &to->aside, sizeof entry, &entry, 1));
+    }
+    terms[count++] = (lmk_jump_term){term->weight, (float)term->weight, (uint8_t)term->q, (uint8_t)term->from, {0, 0}};
   }
-  LMI_REQUIRE(b->ctx, list->term_count < UINT32_MAX - MAX_TERMS, LAMINA_ERROR_ARGUMENT,
-              "the jumps between levels have more than 2^32 terms: refine whole regions, not scattered cells");
-  return LAMINA_OK;
+  LMI_TRY(number_pattern(b->ctx, &to->set, terms, count, &pattern));
+  const lmk_jump_link link = {(uint32_t)to->cells.count, pattern << 11 | (uint32_t)q << 6 | (uint32_t)bit};
+  LMI_TRY(append(b->ctx, &to->cells, sizeof *cells, cells, count));
+  return append(b->ctx, &to->links, sizeof link, &link, 1);
 }
 
-static lamina_status list_block(builder *b, int level, int64_t block, int half, lmi_link_list *list)
+static int64_t word_of(const builder *b, int level, int32_t block)
 {
-  const int64_t word = b->blocks[level].word[block];
-  const uint64_t leaves = b->levels->level[level].leaf[word];
-  for (int bit = 0; bit < 64; bit++) {
-    if (!(leaves >> bit & 1))
-      continue;
+  const int32_t *place = b->blocks[level].parts[0].places + 3 * (int64_t)block;
+  const int64_t *words = b->levels->level[level].words;
+  return (place[2] * words[1] + place[1]) * words[0] + place[0];
+}
+
+/* `first` gets, for each block, how many links it has. */
+static lamina_status list_block(const builder *b, lmi_trace *trace, int level, int32_t block, int half, chunk *to)
+{
+  const int64_t word = word_of(b, level, block);
+  for (uint64_t leaves = b->blocks[level].parts[0].active[block]; leaves != 0; leaves &= leaves - 1) {
+    const int bit = __builtin_ctzll(leaves);
     int64_t at[3];
+    bool is_ring;
     lmi_level_cell(b->levels, level, word, bit, at);
-    const bool ring = lmi_levels_is_ring(b->levels, level, at);
+    if (!lmi_levels_is_near(b->levels, level, at, &is_ring))
+      continue;
     for (int q = 0; q < b->velocities->count; q++) {
-      LMI_TRY(find_terms(b, level, at, ring, q, half));
-      if (b->sum_count > 0)
-        LMI_TRY(emit_link(b, level, list, q, bit));
+      lmi_trace_population(trace, level, at, is_ring, q, half);
+      if (trace->count > 0)
+        LMI_TRY(emit_link(b, to, trace, bit, q));
     }
   }
   return LAMINA_OK;
+}
+
+static void list_chunk(const builder *b, int level, int half, uint32_t *first, chunk *to)
+{
+  lmi_trace trace = {
+    .levels = b->levels,
+    .numbers = b->numbers,
+    .velocities = *b->velocities,
+    .scheme = b->scheme,
+    .whole_walls = b->links->whole_walls,
+  };
+  for (int32_t block = to->first; block < to->end && to->status == LAMINA_OK; block++) {
+    const size_t before = to->links.count;
+    to->status = list_block(b, &trace, level, block, half, to);
+    first[block + 1] = (uint32_t)(to->links.count - before);
+  }
+}
+
+static void free_chunk(lamina_context *ctx, chunk *c)
+{
+  lmi_free(ctx, c->links.items);
+  lmi_free(ctx, c->cells.items);
+  lmi_free(ctx, c->aside.items);
+  free_set(ctx, &c->set);
+}
+
+/* ---- a level ---- */
+
+/* Runs of blocks at jumps, in pieces. */
+static lamina_status cut_chunks(const builder *b, int level, chunk **chunks, size_t *count)
+{
+  const lmi_block_part *part = &b->blocks[level].parts[0];
+  list made = {0};
+  lamina_status status = LAMINA_OK;
+  for (int kind = 0; kind < LMI_BLOCK_KINDS && status == LAMINA_OK; kind++) {
+    const lmi_block_run run = part->runs[0][kind];
+    const bool is_jump = kind == LMI_BLOCK_JUMP || kind == LMI_BLOCK_SPECIAL_JUMP;
+    for (int32_t at = 0; is_jump && at < run.count && status == LAMINA_OK; at += CHUNK_BLOCKS) {
+      const int32_t end = at + CHUNK_BLOCKS < run.count ? at + CHUNK_BLOCKS : run.count;
+      const chunk piece = {.first = run.first + at, .end = run.first + end};
+      status = append(b->ctx, &made, sizeof piece, &piece, 1);
+    }
+  }
+  *chunks = made.items;
+  *count = made.count;
+  return status;
+}
+
+/* Entries of the chunk follow those of the chunks before. */
+static void shift_aside(const chunk *c, int32_t by)
+{
+  const lmk_jump_link *links = c->links.items;
+  int32_t *cells = c->cells.items;
+  for (size_t i = 0; i < c->links.count; i++) {
+    const lmk_jump_pattern *pattern = (const lmk_jump_pattern *)c->set.patterns.items + lmk_jump_pattern_of(links[i]);
+    const lmk_jump_term *terms = (const lmk_jump_term *)c->set.terms.items + pattern->first;
+    for (uint32_t t = 0; t < pattern->count; t++)
+      if (terms[t].from == LMK_FROM_ASIDE)
+        cells[links[i].first + t] += by;
+  }
+}
+
+/* Renames the chunk's patterns to those of the whole, and appends its links and cells. */
+static lamina_status join_chunk(builder *b, const chunk *c, uint32_t *renamed, lmi_link_list *to, list *aside)
+{
+  const lmk_jump_pattern *patterns = c->set.patterns.items;
+  const lmk_jump_link *links = c->links.items;
+  for (size_t i = 0; i < c->set.patterns.count; i++)
+    LMI_TRY(number_pattern(b->ctx, &b->set, (const lmk_jump_term *)c->set.terms.items + patterns[i].first,
+                           patterns[i].count, &renamed[i]));
+  if (c->aside.count > 0) {
+    shift_aside(c, (int32_t)aside->count);
+    LMI_TRY(append(b->ctx, aside, sizeof(lmk_aside_entry), c->aside.items, c->aside.count));
+  }
+  for (size_t i = 0; i < c->links.count; i++)
+    to->links[to->link_count + (int64_t)i] = (lmk_jump_link){
+      links[i].first + (uint32_t)to->cell_count,
+      renamed[lmk_jump_pattern_of(links[i])] << 11 | (links[i].packed & 0x7ffu),
+    };
+  if (c->cells.count > 0)
+    memcpy(to->cells + to->cell_count, c->cells.items, c->cells.count * sizeof *to->cells);
+  to->link_count += (int64_t)c->links.count;
+  to->cell_count += (int64_t)c->cells.count;
+  return LAMINA_OK;
+}
+
+static lamina_status join_chunks(builder *b, int level, int half, const chunk *chunks, size_t count)
+{
+  lamina_status status = LAMINA_OK;
+  lmi_level_link_set *set = &b->links->level[level];
+  lmi_link_list *to = &set->half[half];
+  size_t links = 0, cells = 0, patterns = 0;
+  uint32_t *renamed = NULL;
+  list aside = {0};
+  for (size_t i = 0; i < count; i++) {
+    LMI_TRY(chunks[i].status);
+    links += chunks[i].links.count;
+    cells += chunks[i].cells.count;
+    patterns = chunks[i].set.patterns.count > patterns ? chunks[i].set.patterns.count : patterns;
+  }
+  LMI_REQUIRE(b->ctx, cells < UINT32_MAX, LAMINA_ERROR_ARGUMENT,
+              "the jumps of level %d have more than 2^32 terms: refine whole regions, not scattered cells", level);
+  LMI_TRY(LMI_ALLOC(b->ctx, links, &to->links));
+  LMI_TRY(LMI_ALLOC(b->ctx, cells, &to->cells));
+  LMI_TRY(LMI_ALLOC(b->ctx, patterns, &renamed));
+  for (size_t i = 0; i < count && status == LAMINA_OK; i++)
+    status = join_chunk(b, &chunks[i], renamed, to, &aside);
+  lmi_free(b->ctx, renamed);
+  if (half == 1) {
+    set->aside = aside.items;
+    set->aside_count = (int64_t)aside.count;
+  }
+  return status;
+}
+
+/* In volumes of the finest level over a step of the coarsest; both halves of a level count. */
+static double mass_scale(const builder *b, int level)
+{
+  const int top = b->levels->count - 1;
+  return pow(b->levels->is_flat ? 4.0 : 8.0, level) * (level == top ? 1.0 : pow(2.0, top - 1 - level));
+}
+
+static void add_chunk_mass(builder *b, int level, const chunk *chunks, size_t count)
+{
+  const double scale = mass_scale(b, level);
+  for (size_t i = 0; i < count; i++)
+    for (int face = 0; face < LMK_FACES; face++)
+      for (int a = 0; a < 3; a++)
+        b->mass.of[face][a] += scale * chunks[i].mass.of[face][a];
+}
+
+/* What cut links add, where no jump takes their place. Both kinds of links are sorted by bit, then q. */
+static void add_cut_mass(builder *b, int level, int half)
+{
+  const lmi_block_part *part = &b->blocks[level].parts[0];
+  const lmi_link_list *jumps = &b->links->level[level].half[half];
+  const double scale = mass_scale(b, level);
+  for (int32_t block = 0; block < part->blocks; block++) {
+    uint32_t j = jumps->first[block];
+    for (int32_t k = part->link_first[block]; k < part->link_first[block + 1]; k++) {
+      const lmk_block_link cut = part->links[k];
+      const uint32_t end = jumps->first[block + 1];
+      while (j < end && (lmk_jump_bit(jumps->links[j]) < cut.bit ||
+                         (lmk_jump_bit(jumps->links[j]) == cut.bit && lmk_jump_q(jumps->links[j]) < cut.q)))
+        j++;
+      const bool is_replaced =
+        j < end && lmk_jump_bit(jumps->links[j]) == cut.bit && lmk_jump_q(jumps->links[j]) == cut.q;
+      if (cut.wall != 0 && !is_replaced)
+        add_wall_mass(b, cut.wall - 1, cut.q, scale, &b->mass);
+    }
+  }
 }
 
 static lamina_status list_level(builder *b, int level, int half)
 {
-  lmi_link_list *list = &b->links->level[level].half[half];
-  const lmi_level_blocks *blocks = &b->blocks[level];
-  b->link_room = b->term_room = b->aside_room = 0;
-  LMI_TRY(LMI_ALLOC(b->ctx, (size_t)blocks->count + 1, &list->first));
-  for (int p = 0; p < blocks->partitions; p++)
-    for (int class = 0; class < LMI_BLOCK_CLASSES; class ++) {
-      const lmi_block_span *span = &blocks->spans[p * LMI_BLOCK_CLASSES + class];
-      for (int64_t i = span->first; i < span->first + span->count; i++) {
-        list->first[i] = (uint32_t)list->link_count;
-        if (class != LMI_BLOCK_PLAIN)
-          LMI_TRY(list_block(b, level, i, half, list));
-      }
-    }
-  list->first[blocks->count] = (uint32_t)list->link_count;
-  return LAMINA_OK;
+  lamina_status status = LAMINA_OK;
+  lmi_link_list *to = &b->links->level[level].half[half];
+  const int32_t blocks = b->blocks[level].parts[0].blocks;
+  chunk *chunks = NULL;
+  size_t count = 0;
+  LMI_TRY_GOTO(status, LMI_ALLOC(b->ctx, (size_t)blocks + 1, &to->first), cleanup);
+  LMI_TRY_GOTO(status, cut_chunks(b, level, &chunks, &count), cleanup);
+#pragma omp parallel for num_threads(lamina_context_thread_count(b->ctx)) schedule(dynamic, 1) if (count > 1)
+  for (size_t i = 0; i < count; i++)
+    list_chunk(b, level, half, to->first, &chunks[i]);
+  LMI_TRY_GOTO(status, join_chunks(b, level, half, chunks, count), cleanup);
+  for (int32_t block = 0; block < blocks; block++)
+    to->first[block + 1] += to->first[block];
+  add_chunk_mass(b, level, chunks, count);
+  add_cut_mass(b, level, half);
+cleanup:
+  for (size_t i = 0; i < count; i++)
+    free_chunk(b->ctx, &chunks[i]);
+  lmi_free(b->ctx, chunks);
+  return status;
 }
+
+/* ---- all levels ---- */
 
 static void free_lists(lamina_context *ctx, lmi_level_links *links)
 {
@@ -484,7 +411,7 @@ static void free_lists(lamina_context *ctx, lmi_level_links *links)
     for (int half = 0; half < 2; half++) {
       lmi_free(ctx, set->half[half].first);
       lmi_free(ctx, set->half[half].links);
-      lmi_free(ctx, set->half[half].terms);
+      lmi_free(ctx, set->half[half].cells);
     }
     lmi_free(ctx, set->aside);
     *set = (lmi_level_link_set){0};
@@ -493,32 +420,68 @@ static void free_lists(lamina_context *ctx, lmi_level_links *links)
 
 static lamina_status list_all(builder *b)
 {
-  memset(b->wall_mass, 0, sizeof b->wall_mass);
+  b->mass = (wall_mass){0};
   for (int level = 0; level < b->levels->count; level++)
     for (int half = 0; half < (level == b->levels->count - 1 ? 1 : 2); half++)
       LMI_TRY(list_level(b, level, half));
   return LAMINA_OK;
 }
 
-lamina_status lmi_level_links_create(lamina_context *ctx, const lmi_levels *levels, const lmi_level_blocks *blocks,
+/* With whole walls some cut links get nothing from the wall that cuts them. */
+static void drop_walls(const builder *b)
+{
+  lmi_trace trace = {.levels = b->levels, .velocities = *b->velocities, .whole_walls = true};
+  for (int level = 0; level < b->levels->count; level++) {
+    const lmi_block_part *part = &b->blocks[level].parts[0];
+    for (int32_t block = 0; block < part->blocks; block++)
+      for (int32_t k = part->link_first[block]; k < part->link_first[block + 1]; k++) {
+        int64_t at[3];
+        lmi_level_cell(b->levels, level, word_of(b, level, block), part->links[k].bit, at);
+        if (part->links[k].wall != 0 && lmi_trace_wall(&trace, level, at, part->links[k].q) < 0)
+          part->links[k].wall = 0;
+      }
+  }
+}
+
+static lamina_status number_blocks(builder *b)
+{
+  for (int level = 0; level < b->levels->count; level++) {
+    const int64_t *words = b->levels->level[level].words;
+    LMI_TRY(LMI_ALLOC(b->ctx, (size_t)(words[0] * words[1] * words[2]), &b->numbers[level]));
+    for (int32_t block = 0; block < b->blocks[level].parts[0].blocks; block++)
+      b->numbers[level][word_of(b, level, block)] = block;
+  }
+  return LAMINA_OK;
+}
+
+static lamina_status build(builder *b)
+{
+  LMI_TRY(number_blocks(b));
+  LMI_TRY(list_all(b));
+  if (walls_add_mass(b)) {
+    free_lists(b->ctx, b->links);
+    free_set(b->ctx, &b->set);
+    b->links->whole_walls = true;
+    drop_walls(b);
+    LMI_TRY(list_all(b));
+  }
+  return LAMINA_OK;
+}
+
+lamina_status lmi_level_links_create(lamina_context *ctx, const lmi_levels *levels, lmi_blocks *blocks,
                                      const lmi_velocities *velocities, lmi_level_scheme scheme, lmi_level_links *links)
 {
-  lamina_status status = LAMINA_OK;
-  builder *b = NULL;
   *links = (lmi_level_links){0};
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, 1, &b), cleanup);
-  *b = (builder){
+  builder b = {
     .ctx = ctx, .levels = levels, .blocks = blocks, .velocities = velocities, .scheme = scheme, .links = links};
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, MAX_WEIGHTS, &links->weights), cleanup);
-  LMI_TRY_GOTO(status, list_all(b), cleanup);
-  if (walls_add_mass(b)) {
-    free_lists(ctx, links);
-    links->whole_walls = true;
-    LMI_TRY_GOTO(status, list_all(b), cleanup);
-  }
-
-cleanup:
-  lmi_free(ctx, b);
+  const lamina_status status = build(&b);
+  links->patterns = b.set.patterns.items;
+  links->terms = b.set.terms.items;
+  links->pattern_count = (int64_t)b.set.patterns.count;
+  links->term_count = (int64_t)b.set.terms.count;
+  lmi_free(ctx, b.set.slots);
+  for (int level = 0; level < LMI_MAX_LEVELS; level++)
+    lmi_free(ctx, b.numbers[level]);
   if (status != LAMINA_OK)
     lmi_level_links_free(ctx, links);
   return status;
@@ -527,6 +490,37 @@ cleanup:
 void lmi_level_links_free(lamina_context *ctx, lmi_level_links *links)
 {
   free_lists(ctx, links);
-  lmi_free(ctx, links->weights);
+  lmi_free(ctx, links->patterns);
+  lmi_free(ctx, links->terms);
   *links = (lmi_level_links){0};
+}
+
+lmk_jumps lmi_level_jumps(const lmi_level_links *links, int level, int half)
+{
+  const lmi_link_list *of = &links->level[level].half[half];
+  return (lmk_jumps){
+    .first = of->first,
+    .links = of->links,
+    .cells = of->cells,
+    .patterns = links->patterns,
+    .terms = links->terms,
+    .link_count = of->link_count,
+    .cell_count = of->cell_count,
+    .pattern_count = links->pattern_count,
+    .term_count = links->term_count,
+  };
+}
+
+uint64_t lmi_level_links_bytes(const lmi_level_links *links)
+{
+  uint64_t bytes = (uint64_t)links->pattern_count * sizeof *links->patterns;
+  bytes += (uint64_t)links->term_count * sizeof *links->terms;
+  for (int level = 0; level < LMI_MAX_LEVELS; level++) {
+    const lmi_level_link_set *set = &links->level[level];
+    bytes += (uint64_t)set->aside_count * sizeof *set->aside;
+    for (int half = 0; half < 2; half++)
+      bytes += (uint64_t)set->half[half].link_count * sizeof *set->half[half].links +
+               (uint64_t)set->half[half].cell_count * sizeof *set->half[half].cells;
+  }
+  return bytes;
 }

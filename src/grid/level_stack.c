@@ -84,6 +84,39 @@ bool lmi_levels_is_ring(const lmi_levels *levels, int level, const int64_t at[3]
   return false;
 }
 
+bool lmi_levels_is_near(const lmi_levels *levels, int level, const int64_t at[3], bool *is_ring)
+{
+  bool is_near = false;
+  *is_ring = false;
+  for (int i = 0; i < 27; i++) {
+    if (!offset_exists(levels, i))
+      continue;
+    int64_t there[3];
+    offset_of(i, at, there);
+    const lmi_place place = lmi_levels_place(levels, level, there);
+    is_near = is_near || place == LMI_PLACE_FINER || place == LMI_PLACE_COARSER;
+    *is_ring = *is_ring || place == LMI_PLACE_FINER;
+  }
+  return is_near;
+}
+
+uint64_t lmi_level_elsewhere(const lmi_levels *levels, int level, int64_t word)
+{
+  const lmi_level *l = &levels->level[level];
+  int64_t first[3];
+  lmi_level_cell(levels, level, word, 0, first);
+  uint64_t inside = 0;
+  bool is_whole = true;
+  for (int a = 0; a < 3; a++)
+    is_whole = is_whole && first[a] + (INT64_C(1) << levels->shape[a]) <= l->cells[a];
+  for (int bit = 0; bit < LMI_LEVEL_WORD_CELLS && !is_whole; bit++) {
+    int64_t at[3];
+    lmi_level_cell(levels, level, word, bit, at);
+    inside |= (uint64_t)(at[0] < l->cells[0] && at[1] < l->cells[1] && at[2] < l->cells[2]) << bit;
+  }
+  return ~l->leaf[word] & (is_whole ? ~(uint64_t)0 : inside);
+}
+
 /* ---- making ---- */
 
 static lamina_status check_request(lamina_context *ctx, const lmi_levels_request *request)

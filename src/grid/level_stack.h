@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 
-enum { LMI_MAX_LEVELS = 8 };
+enum { LMI_MAX_LEVELS = 8, LMI_LEVEL_WORD_CELLS = 64 };
 
 /* Whether cells of `level` + 1 that span the finest cells [low, high) shall be divided into cells of `level`. */
 typedef bool lmi_refine_function(void *user, int level, const int64_t low[3], const int64_t high[3]);
@@ -61,6 +61,12 @@ int64_t lmi_levels_ratio(const lmi_levels *levels, int axis);
 
 /* Does a cell touch a refined one, by face, edge or corner? */
 bool lmi_levels_is_ring(const lmi_levels *levels, int level, const int64_t at[3]);
+
+/* Does a leaf touch a cell of another level, by face, edge or corner? *is_ring: a finer one. */
+bool lmi_levels_is_near(const lmi_levels *levels, int level, const int64_t at[3], bool *is_ring);
+
+/* Cells of a word that are no leaves of the level but inside the box. */
+uint64_t lmi_level_elsewhere(const lmi_levels *levels, int level, int64_t word);
 
 /* The word of a cell and its bit in it; the first cell of a word. */
 int64_t lmi_level_word(const lmi_levels *levels, int level, const int64_t at[3]);

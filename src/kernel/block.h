@@ -76,6 +76,7 @@ typedef struct lmk_block_step {
   int32_t parity;
   int32_t serves; /* LMK_SERVE_*: which blocks of the range this launch is for */
   const struct lmk_boundary *boundary;
+  const struct lmk_jumps *jumps; /* links to other levels (jump.h); NULL: no block of the launch has any */
 } lmk_block_step;
 
 /* Arguments of import, export and moments over planes of a partition, as lmk_planes (dense.h); cells without fluid are

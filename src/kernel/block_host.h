@@ -380,6 +380,10 @@ static __attribute__((noinline)) void LMK_NAME(visit_special)(LMK_NAME(block_wor
 }
 #endif
 
+#include "jump_host.h"
+
+/* ---- a block ---- */
+
 /* Pointers for the collision: populations at their own place are read there, the others from lanes. */
 LMK_INLINE void LMK_NAME(bind_lanes)(LMK_NAME(block_work) * work)
 {
@@ -488,9 +492,30 @@ LMK_INLINE void LMK_NAME(fetch_faces)(const LMK_NAME(block_work) * work, int32_t
 #undef LMK_FETCH_FACE
 }
 
-/* ---- a block ---- */
+/* Two grids, in one section: what arrives was gathered into the lanes. */
+static void LMK_NAME(store_lanes)(const LMK_NAME(block_work) * work)
+{
+  for (int q = 0; q < LMK_Q; q++)
+    memcpy(work->rows.write[q], work->rows.read[q], LMK_BLOCK_CELLS * sizeof(LMK_REAL));
+}
 
-LMK_INLINE bool LMK_NAME(update_one_block)(LMK_NAME(block_work) * work, lmk_update_run_function *run, int32_t block)
+LMK_INLINE bool LMK_NAME(collide_stored)(LMK_NAME(block_work) * work, lmk_update_run_function *run, int32_t block)
+{
+  LMK_NAME(bind_block)(work, block);
+  LMK_NAME(bind_lanes)(work);
+  for (int q = 0; q < LMK_Q; q++)
+    work->rows.read[q] = work->rows.write[q];
+  work->rows.fetch = work->rows.write[0] + LMK_NAME(BLOCK) * sizeof(LMK_REAL);
+  const bool is_finite = run(&work->rows, &work->step->rates);
+#ifdef LMK_BOUNDARY_DATA_H
+  if (work->step->grid.kinds != NULL && work->step->grid.kinds[block] != 0)
+    LMK_NAME(visit_special)(work, true);
+#endif
+  return is_finite;
+}
+
+LMK_INLINE bool LMK_NAME(update_one_block)(LMK_NAME(block_work) * work, lmk_update_run_function *run, const int part,
+                                           int32_t block)
 {
   const lmk_block_step *step = work->step;
   const lmk_block_grid *g = &step->grid;
@@ -512,6 +537,8 @@ LMK_INLINE bool LMK_NAME(update_one_block)(LMK_NAME(block_work) * work, lmk_upda
   if (work->is_staged || !in_place)
     LMK_NAME(stage_own)(work);
   LMK_NAME(bounce_sent)(work);
+  if (step->jumps != NULL)
+    LMK_NAME(put_jumps)(step, block, &work->rows);
   if (g->active[block] != ~(uint64_t)0)
     LMK_NAME(rest_inactive)(work, g->active[block]);
   const bool is_special = g->kinds != NULL && g->kinds[block] != 0;
@@ -519,6 +546,10 @@ LMK_INLINE bool LMK_NAME(update_one_block)(LMK_NAME(block_work) * work, lmk_upda
   if (is_special)
     LMK_NAME(visit_special)(work, false);
 #endif
+  if (part == LMK_STREAM_ONLY) {
+    LMK_NAME(store_lanes)(work);
+    return true;
+  }
   const bool is_finite = run(&work->rows, &step->rates);
 #ifdef LMK_BOUNDARY_DATA_H
   if (is_special)
@@ -548,7 +579,8 @@ LMK_INLINE bool LMK_NAME(serves)(const lmk_block_step *step, int32_t block)
 }
 
 lmk_update_blocks_function LMK_NAME(update_blocks);
-int64_t LMK_NAME(update_blocks)(const lmk_block_step *step, lmk_update_run_function *run, int64_t first, int64_t count)
+int64_t LMK_NAME(update_blocks)(const lmk_block_step *step, lmk_update_run_function *run, int part, int64_t first,
+                                int64_t count)
 {
   LMK_NAME(block_work) work;
   work.step = step;
@@ -564,7 +596,9 @@ int64_t LMK_NAME(update_blocks)(const lmk_block_step *step, lmk_update_run_funct
   for (int64_t block = first; block < first + count; block++) {
     if (!LMK_NAME(serves)(step, (int32_t)block))
       continue;
-    if (!LMK_NAME(update_one_block)(&work, run, (int32_t)block) && bad < 0)
+    const bool is_finite = part == LMK_COLLIDE_ONLY ? LMK_NAME(collide_stored)(&work, run, (int32_t)block)
+                                                    : LMK_NAME(update_one_block)(&work, run, part, (int32_t)block);
+    if (!is_finite && bad < 0)
       bad = block;
   }
   return bad;

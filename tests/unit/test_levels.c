@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-#include "flow/lattice.h"
-#include "grid/level_links.h"
+#include "flow/level_flow.h"
 #include "level_setup.h"
 
 typedef struct setting {
@@ -14,7 +13,6 @@ typedef struct setting {
   int count;
   int64_t coarse; /* cells of the coarsest level along an axis */
   bool walls;
-  int partitions;
 } setting;
 
 /* Positions are in kernel axes: in two dimensions z is the second axis. */
@@ -50,21 +48,28 @@ static lmi_levels_request request_of(const setting *s)
 
 typedef struct stack {
   lamina_context *ctx;
+  lamina_solver_options options;
   lmi_levels levels;
-  lmi_level_blocks blocks[LMI_MAX_LEVELS];
+  lmi_level_source sources[LMI_MAX_LEVELS];
+  lmi_blocks blocks[LMI_MAX_LEVELS];
   lmi_level_links links;
   const lmi_lattice *lattice;
 } stack;
 
 static void make_stack(const setting *s, lmi_level_scheme scheme, stack *made)
 {
-  *made = (stack){.lattice = lmi_lattice_get(s->lattice)};
+  *made = (stack){.lattice = lmi_lattice_get(s->lattice), .options = lamina_solver_options_default()};
+  made->options.lattice = s->lattice;
+  for (int face = 0; face < 2 * lamina_lattice_dimension(s->lattice) && s->walls; face++)
+    made->options.faces[face].kind = LAMINA_FACE_WALL;
   assert_int_equal(lamina_context_create(NULL, &made->ctx), LAMINA_OK);
   const lmi_levels_request request = request_of(s);
   if (lmi_levels_create(made->ctx, &request, &made->levels) != LAMINA_OK)
     fail_msg("%s", lamina_error_message(made->ctx));
-  for (int l = 0; l < s->count; l++)
-    assert_int_equal(lmi_level_blocks_create(made->ctx, &made->levels, l, s->partitions, &made->blocks[l]), LAMINA_OK);
+  for (int l = 0; l < s->count; l++) {
+    made->sources[l] = (lmi_level_source){&made->levels, l};
+    assert_int_equal(lmi_level_make_blocks(made->ctx, &made->options, &made->sources[l], &made->blocks[l]), LAMINA_OK);
+  }
   const lmi_velocities velocities = {made->lattice->velocities, made->lattice->c, made->lattice->weight};
   assert_int_equal(lmi_level_links_create(made->ctx, &made->levels, made->blocks, &velocities, scheme, &made->links),
                    LAMINA_OK);
@@ -74,7 +79,7 @@ static void free_stack(stack *s)
 {
   lmi_level_links_free(s->ctx, &s->links);
   for (int l = 0; l < LMI_MAX_LEVELS; l++)
-    lmi_level_blocks_free(s->ctx, &s->blocks[l]);
+    lmi_blocks_free(s->ctx, &s->blocks[l]);
   lmi_levels_free(s->ctx, &s->levels);
   lamina_context_destroy(s->ctx);
 }
@@ -128,96 +133,102 @@ static size_t slot(const stack *s, int32_t cell, int q)
   return (size_t)cell * (size_t)s->lattice->velocities + (size_t)q;
 }
 
-static const lmk_link *find_link(const lmi_link_list *list, int64_t block, int bit, int q)
+static const lmk_jump_link *find_link(const lmi_link_list *list, int32_t block, int bit, int q)
 {
   for (uint32_t i = list->first[block]; i < list->first[block + 1]; i++)
-    if (list->links[i].bit == bit && list->links[i].q == q)
+    if (lmk_jump_bit(list->links[i]) == bit && lmk_jump_q(list->links[i]) == q)
       return &list->links[i];
   return NULL;
 }
 
-/* Where streaming by the neighbour table finds f_q of a cell. */
-static int32_t plain_source(const stack *s, int level, int64_t block, int bit, int q)
-{
-  const int *shape = s->levels.shape;
-  const int8_t *c = s->lattice->c[q];
-  int t[3] = {bit & ((1 << shape[0]) - 1), bit >> shape[0] & ((1 << shape[1]) - 1), bit >> (shape[0] + shape[1])};
-  int direction = 0, stride = 1, inside = 0, shift = 0;
-  for (int a = 0; a < 3; a++) {
-    t[a] -= c[a];
-    const int d = t[a] < 0 ? -1 : t[a] >= 1 << shape[a];
-    direction += (d + 1) * stride;
-    stride *= 3;
-    inside += (t[a] & ((1 << shape[a]) - 1)) << shift;
-    shift += shape[a];
-  }
-  const int32_t neighbour = s->blocks[level].neighbour[block][direction];
-  assert_true(neighbour >= 0);
-  return 64 * neighbour + inside;
-}
-
 /* Adds the uses of one link by step k of `level`; returns the sum of its weights. */
-static double count_link(const stack *s, int level, int k, const lmi_link_list *list, const lmk_link *link,
+static double count_link(const stack *s, int level, int k, const lmi_link_list *list, const lmk_jump_link *link,
                          uses *counted)
 {
   const double ratio = s->levels.is_flat ? 4.0 : 8.0;
+  const lmk_jump_pattern *pattern = &s->links.patterns[lmk_jump_pattern_of(*link)];
   double total = 0.0;
-  for (uint32_t i = link->first; i < link->first + link->count; i++) {
-    const lmk_term *term = &list->terms[i];
-    const double weight = s->links.weights[term->weight];
-    const size_t at = slot(s, term->cell, term->q);
+  for (uint32_t i = 0; i < pattern->count; i++) {
+    const lmk_jump_term *term = &s->links.terms[pattern->first + i];
+    const int32_t cell = list->cells[link->first + i];
+    const size_t at = slot(s, cell, term->q);
+    assert_true(term->weight_f32 == (float)term->weight);
     if (term->from == LMK_FROM_WALL)
       continue;
-    total += weight;
+    total += term->weight;
     if (term->from == LMK_FROM_OWN)
-      counted->of[level][k][at] += weight;
+      counted->of[level][k][at] += term->weight;
     else if (term->from == LMK_FROM_COARSE)
-      counted->of[level + 1][k / 2][at] += weight / ratio;
+      counted->of[level + 1][k / 2][at] += term->weight / ratio;
     else if (term->from == LMK_FROM_OLD)
-      counted->of[level - 1][2 * k][at] += weight * ratio;
+      counted->of[level - 1][2 * k][at] += term->weight * ratio;
     else if (term->from == LMK_FROM_NEW)
-      counted->of[level - 1][2 * k + 1][at] += weight * ratio;
+      counted->of[level - 1][2 * k + 1][at] += term->weight * ratio;
     else {
-      const lmk_aside_entry *aside = &s->links.level[level].aside[term->cell * s->lattice->velocities + term->q];
-      counted->of[level][k - 1][slot(s, aside->cell, aside->q)] += weight;
+      const lmk_aside_entry *aside = &s->links.level[level].aside[cell];
+      assert_int_equal(aside->q, term->q);
+      counted->of[level][k - 1][slot(s, aside->cell, aside->q)] += term->weight;
     }
   }
   return total;
 }
 
+/* Where streaming on the level finds f_q of a cell: in its neighbour, or in itself when the link is cut. */
+static size_t plain_source(const stack *s, int level, int32_t block, int bit, int q)
+{
+  const lmi_block_part *part = &s->blocks[level].parts[0];
+  const lmk_block_grid grid = lmi_blocks_grid(&s->blocks[level], 0, 0, LMK_TWO_GRID);
+  const int8_t *c = s->lattice->c[q];
+  for (int32_t k = part->link_first[block]; k < part->link_first[block + 1]; k++)
+    if (part->links[k].bit == bit && part->links[k].q == q)
+      return slot(s, 64 * block + bit, s->lattice->velocities - 1 - q);
+  const lmk_block_cell from = lmk_block_neighbour(&grid, (lmk_block_cell){block, bit}, -c[0], -c[1], -c[2]);
+  assert_true(from.block >= 0);
+  return slot(s, 64 * from.block + from.bit, q);
+}
+
 static void count_step(const stack *s, int level, int k, uses *counted)
 {
   const lmi_link_list *list = &s->links.level[level].half[k % 2];
-  const lmi_level_blocks *blocks = &s->blocks[level];
-  for (int64_t block = 0; block < blocks->count; block++)
-    for (int bit = 0; bit < 64; bit++) {
-      if (!(s->levels.level[level].leaf[blocks->word[block]] >> bit & 1))
-        continue;
+  const lmi_block_part *part = &s->blocks[level].parts[0];
+  for (int32_t block = 0; block < part->blocks; block++)
+    for (uint64_t leaves = part->active[block]; leaves != 0; leaves &= leaves - 1)
       for (int q = 0; q < s->lattice->velocities; q++) {
-        const lmk_link *link = find_link(list, block, bit, q);
+        const int bit = __builtin_ctzll(leaves);
+        const lmk_jump_link *link = find_link(list, block, bit, q);
         if (link != NULL)
           assert_true(fabs(count_link(s, level, k, list, link, counted) - 1.0) < 1e-12);
         else
-          counted->of[level][k][slot(s, plain_source(s, level, block, bit, q), q)] += 1;
+          counted->of[level][k][plain_source(s, level, block, bit, q)] += 1;
       }
-    }
 }
 
 static void check_used_once(const stack *s, int level, int k, const double *used)
 {
-  const lmi_level_blocks *blocks = &s->blocks[level];
-  for (int64_t block = 0; block < blocks->count; block++)
+  const lmi_block_part *part = &s->blocks[level].parts[0];
+  for (int32_t block = 0; block < part->blocks; block++)
     for (int bit = 0; bit < 64; bit++)
       for (int q = 0; q < s->lattice->velocities; q++) {
-        const bool leaf = s->levels.level[level].leaf[blocks->word[block]] >> bit & 1;
-        const double found = used[slot(s, (int32_t)(64 * block + bit), q)];
+        const bool leaf = part->active[block] >> bit & 1;
+        const double found = used[slot(s, 64 * block + bit, q)];
         if (fabs(found - leaf) > 1e-12) {
-          int64_t at[3];
-          lmi_level_cell(&s->levels, level, blocks->word[block], bit, at);
-          fail_msg("level %d step %d cell (%d, %d, %d) q %d (leaf %d) is used %.17g times", level, k, (int)at[0],
-                   (int)at[1], (int)at[2], q, leaf, found);
+          const lamina_int3 at = lmi_blocks_cell(&s->blocks[level], 0, block, bit);
+          fail_msg("level %d step %d cell (%d, %d, %d) q %d (leaf %d) is used %.17g times", level, k, (int)at.x,
+                   (int)at.y, (int)at.z, q, leaf, found);
         }
       }
+}
+
+/* Links to other levels belong to blocks of the kind that says so. */
+static void check_kinds(const stack *s, int level)
+{
+  const lmi_block_part *part = &s->blocks[level].parts[0];
+  const lmi_block_run *jump = &part->runs[0][LMI_BLOCK_JUMP];
+  const lmi_link_list *list = &s->links.level[level].half[0];
+  assert_int_equal(part->runs[0][LMI_BLOCK_PLAIN].count + jump->count, part->blocks);
+  for (int32_t block = 0; block < part->blocks; block++)
+    if (list->first[block + 1] > list->first[block])
+      assert_in_range(block, jump->first, jump->first + jump->count - 1);
 }
 
 /* One step of the coarsest level with all it contains: each population of each state is used exactly once. */
@@ -227,7 +238,9 @@ static void check_links(const stack *s)
   const int levels = s->levels.count;
   for (int l = 0; l < levels; l++)
     for (int k = 0; k < 1 << (levels - 1 - l); k++)
-      counted->of[l][k] = calloc((size_t)(s->blocks[l].count * 64 * s->lattice->velocities), sizeof(double));
+      counted->of[l][k] = calloc((size_t)s->blocks[l].parts[0].elements, sizeof(double));
+  for (int l = 0; l < levels; l++)
+    check_kinds(s, l);
   for (int l = 0; l < levels; l++)
     for (int k = 0; k < 1 << (levels - 1 - l); k++)
       count_step(s, l, k, counted);
@@ -242,7 +255,7 @@ static void check_links(const stack *s)
 static void check_shapes(lamina_lattice lattice, int count, int64_t coarse, bool walls)
 {
   for (int shape = 0; shape < SHAPES; shape++) {
-    const setting s = {lattice, (level_shape)shape, count, coarse, walls, 1 + shape % 3};
+    const setting s = {lattice, (level_shape)shape, count, coarse, walls};
     stack made;
     make_stack(&s, LMI_LEVEL_PACKETS, &made);
     check_balance(&made.levels);

@@ -38,11 +38,6 @@ static lamina_status check_dense_kernels(lmi_device *device, const lmi_dense_key
   return lmi_cpu_ops.dense_kernels(device, key, kernels);
 }
 
-static lamina_status check_level_kernels(lmi_device *device, const lmi_dense_key *key, lmi_level_kernels *kernels)
-{
-  return lmi_cpu_ops.level_kernels(device, key, kernels);
-}
-
 static lamina_status check_block_kernels(lmi_device *device, const lmi_dense_key *key, lmi_block_kernels *kernels)
 {
   return lmi_cpu_ops.block_kernels(device, key, kernels);
@@ -83,8 +78,8 @@ const lmi_device_ops lmi_check_ops = {
   .allocate = check_allocate,
   .release = check_release,
   .dense_kernels = check_dense_kernels,
-  .level_kernels = check_level_kernels,
   .block_kernels = check_block_kernels,
+  .crosses_jumps = true,
   .cells_kernel = check_cells_kernel,
   .exchange = check_exchange,
   .replay = check_replay,

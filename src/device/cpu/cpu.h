@@ -11,11 +11,8 @@
 #include "kernel/dense.h"
 
 #include "kernel/block_rows.h"
-#include "kernel/rows.h"
-
 #include "kernel/jump.h"
-
-#include "kernel/level_rows.h"
+#include "kernel/rows.h"
 #include <lamina/kernel.h>
 
 /* A host kernel runs planes [first, first + count) on the calling thread and returns the first plane with a non-finite
@@ -26,10 +23,9 @@ struct lmi_kernel {
   lmi_host_function *run;
   lmk_update_rows_function *update_rows; /* of the step kernel */
   size_t element_bytes;
-  lmk_update_level_function *update_level;   /* of kernels of levels */
-  int level_part;                            /* LMK_LEVEL_STEP, ... */
-  lmk_update_blocks_function *update_blocks; /* of the step kernel over blocks, */
-  lmk_update_run_function *update_run;       /* and how it collides */
+  lmk_update_blocks_function *update_blocks; /* of step kernels over blocks, */
+  lmk_update_run_function *update_run;       /* how they collide, */
+  int part;                                  /* and what they do: LMK_WHOLE_STEP, ... */
 };
 
 /* A kernel of a user; the device keeps them in a list until it is closed. */
@@ -41,7 +37,6 @@ typedef struct lmi_cpu_cells_kernel {
 
 /* The kernels of a combination; NULL when it is not shipped. Generated from kernel/combinations.h. */
 lmk_update_rows_function *lmi_cpu_row_kernel(const lmi_dense_key *key);
-lmk_update_level_function *lmi_cpu_level_kernel(const lmi_dense_key *key);
 
 /* How a combination collides runs of cells, and how a lattice's populations move between blocks; NULL alike. */
 lmk_update_run_function *lmi_cpu_run_kernel(const lmi_dense_key *key);
@@ -52,7 +47,6 @@ lmk_update_blocks_function *lmi_cpu_block_kernel(const lmi_dense_key *key);
 void lmi_cpu_bind_rows(const lmk_step *step, int64_t y, int64_t z, int64_t end, size_t element_bytes, lmk_rows *rows);
 
 lmi_host_function lmi_cpu_step, lmi_cpu_import, lmi_cpu_export, lmi_cpu_moments, lmi_cpu_cells;
-lmi_host_function lmi_cpu_level, lmi_cpu_aside;
-lmi_host_function lmi_cpu_blocks, lmi_cpu_block_import, lmi_cpu_block_export, lmi_cpu_block_moments;
+lmi_host_function lmi_cpu_blocks, lmi_cpu_aside, lmi_cpu_block_import, lmi_cpu_block_export, lmi_cpu_block_moments;
 
 #endif

@@ -7,7 +7,21 @@
 
 int64_t lmi_cpu_blocks(const lmi_kernel *kernel, const void *arguments, int64_t first, int64_t count)
 {
-  return kernel->update_blocks(arguments, kernel->update_run, first, count);
+  return kernel->update_blocks(arguments, kernel->update_run, kernel->part, first, count);
+}
+
+int64_t lmi_cpu_aside(const lmi_kernel *kernel, const void *arguments, int64_t first, int64_t count)
+{
+  const lmk_aside *aside = arguments;
+  const size_t bytes = kernel->element_bytes;
+  const int64_t wanted = (first + count) * LMK_ASIDE_RUN, end = wanted < aside->count ? wanted : aside->count;
+  for (int64_t i = first * LMK_ASIDE_RUN; i < end; i++) {
+    const lmk_aside_entry *entry = &aside->entries[i];
+    const int64_t from = lmk_cell_element(entry->cell, entry->q, aside->velocities);
+    const int64_t to = lmk_cell_element((int32_t)i, entry->q, aside->velocities);
+    memcpy((char *)aside->target + (size_t)to * bytes, (const char *)aside->source + (size_t)from * bytes, bytes);
+  }
+  return -1;
 }
 
 /* A plane of cells of one block, with where each population of each cell was written. */

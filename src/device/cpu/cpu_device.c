@@ -10,8 +10,7 @@ typedef struct cpu_device {
   lmi_device base;
   int threads;
   lmi_kernel step, import_planes, export_planes, moments;
-  lmi_kernel level_step, level_stream, level_collide, aside;
-  lmi_kernel blocks, block_import, block_export, block_moments;
+  lmi_kernel blocks, block_stream, block_collide, aside, block_import, block_export, block_moments;
   lmi_cpu_cells_kernel *cells_kernels;
   lmi_transfers transfers;
 } cpu_device;
@@ -77,23 +76,6 @@ static lamina_status cpu_dense_kernels(lmi_device *device, const lmi_dense_key *
   return LAMINA_OK;
 }
 
-static lamina_status cpu_level_kernels(lmi_device *device, const lmi_dense_key *key, lmi_level_kernels *kernels)
-{
-  cpu_device *cpu = (cpu_device *)device;
-  lmk_update_level_function *update_level = lmi_cpu_level_kernel(key);
-  LMI_REQUIRE(device->ctx, update_level != NULL, LAMINA_ERROR_ARGUMENT, "there is no %s collision for %s",
-              lamina_collision_name(key->collision), lamina_lattice_name(key->lattice));
-  const size_t bytes = key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float);
-  const lmi_kernel level = {.run = lmi_cpu_level, .element_bytes = bytes, .update_level = update_level};
-  cpu->level_step = cpu->level_stream = cpu->level_collide = level;
-  cpu->level_step.level_part = LMK_LEVEL_STEP;
-  cpu->level_stream.level_part = LMK_LEVEL_STREAM;
-  cpu->level_collide.level_part = LMK_LEVEL_COLLIDE;
-  cpu->aside = (lmi_kernel){.run = lmi_cpu_aside, .element_bytes = bytes};
-  *kernels = (lmi_level_kernels){&cpu->level_step, &cpu->level_stream, &cpu->level_collide, &cpu->aside};
-  return LAMINA_OK;
-}
-
 static lamina_status cpu_block_kernels(lmi_device *device, const lmi_dense_key *key, lmi_block_kernels *kernels)
 {
   cpu_device *cpu = (cpu_device *)device;
@@ -105,11 +87,24 @@ static lamina_status cpu_block_kernels(lmi_device *device, const lmi_dense_key *
                              .element_bytes = bytes,
                              .update_blocks = lmi_cpu_block_kernel(key),
                              .update_run = update_run};
+  cpu->block_stream = cpu->block_collide = cpu->blocks;
+  cpu->block_stream.part = LMK_STREAM_ONLY;
+  cpu->block_collide.part = LMK_COLLIDE_ONLY;
+  cpu->aside = (lmi_kernel){.run = lmi_cpu_aside, .element_bytes = bytes};
   cpu->block_import = (lmi_kernel){.run = lmi_cpu_block_import, .element_bytes = bytes};
   cpu->block_export = (lmi_kernel){.run = lmi_cpu_block_export, .element_bytes = bytes};
   cpu->block_moments = (lmi_kernel){.run = lmi_cpu_block_moments, .element_bytes = bytes};
-  *kernels =
-    (lmi_block_kernels){&cpu->blocks, &cpu->blocks, &cpu->block_import, &cpu->block_export, &cpu->block_moments};
+  *kernels = (lmi_block_kernels){
+    .step = &cpu->blocks,
+    .special = &cpu->blocks,
+    .jump = &cpu->blocks,
+    .stream = &cpu->block_stream,
+    .collide = &cpu->block_collide,
+    .aside = &cpu->aside,
+    .import_planes = &cpu->block_import,
+    .export_planes = &cpu->block_export,
+    .moments = &cpu->block_moments,
+  };
   return LAMINA_OK;
 }
 
@@ -220,11 +215,10 @@ static void run_phase(replay_team *team, const lmi_phase *phase, int thread, int
   lmi_cpu_barrier_wait(&team->barrier, threads);
 }
 
-static lamina_status cpu_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
-                                lmi_fault *fault)
+static lamina_status replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count, int wanted,
+                            lmi_fault *fault)
 {
   cpu_device *cpu = (cpu_device *)device;
-  const int wanted = cpu->threads;
   replay_team team = {.program = program, .fault = fault, .status = LAMINA_OK};
   *fault = (lmi_fault){0};
 #pragma omp parallel num_threads(wanted)
@@ -252,6 +246,12 @@ static lamina_status cpu_replay(lmi_device *device, const lmi_program *program, 
   return team.status;
 }
 
+static lamina_status cpu_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
+                                lmi_fault *fault)
+{
+  return replay(device, program, start, count, ((const cpu_device *)device)->threads, fault);
+}
+
 static void cpu_transfers(const lmi_device *device, lmi_transfers *transfers)
 {
   *transfers = ((const cpu_device *)device)->transfers;
@@ -263,8 +263,9 @@ static lamina_status cpu_run_planes(lmi_device *device, const lmi_launch *launch
   const lmi_phase phase = {.launches = launch, .launch_count = 1};
   const lmi_step_phases step = {&phase, 1};
   const lmi_program program = {.steps = &step, .step_count = 1};
+  const int threads = ((const cpu_device *)device)->threads;
   lmi_fault fault;
-  return cpu_replay(device, &program, 0, 1, &fault);
+  return replay(device, &program, 0, 1, launch->count < threads ? (int)launch->count : threads, &fault);
 }
 
 const lmi_device_ops lmi_cpu_ops = {
@@ -274,8 +275,8 @@ const lmi_device_ops lmi_cpu_ops = {
   .allocate = cpu_allocate,
   .release = cpu_release,
   .dense_kernels = cpu_dense_kernels,
-  .level_kernels = cpu_level_kernels,
   .block_kernels = cpu_block_kernels,
+  .crosses_jumps = true,
   .cells_kernel = cpu_cells_kernel,
   .replay = cpu_replay,
   .transfers = cpu_transfers,

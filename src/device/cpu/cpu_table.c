@@ -9,7 +9,6 @@ typedef struct table_row {
   lamina_precision precision;
   bool force;
   lmk_update_rows_function *update_rows;
-  lmk_update_level_function *update_level;
   lmk_update_run_function *update_run;
 } table_row;
 
@@ -28,12 +27,6 @@ lmk_update_rows_function *lmi_cpu_row_kernel(const lmi_dense_key *key)
 {
   const table_row *row = find_row(key);
   return row != NULL ? row->update_rows : NULL;
-}
-
-lmk_update_level_function *lmi_cpu_level_kernel(const lmi_dense_key *key)
-{
-  const table_row *row = find_row(key);
-  return row != NULL ? row->update_level : NULL;
 }
 
 lmk_update_run_function *lmi_cpu_run_kernel(const lmi_dense_key *key)

@@ -25,8 +25,13 @@ lamina_status lmi_cuda_block_kernels(lmi_device *device, const lmi_dense_key *as
   const lmi_cuda_set *found = NULL;
   LMI_TRY(lmi_cuda_require_set((lmi_cuda_device *)device, &key, true, &found));
   const lmi_kernel *step = &found->kernels[LMI_CUDA_STEP];
-  *kernels = (lmi_block_kernels){step, step, &found->kernels[LMI_CUDA_IMPORT], &found->kernels[LMI_CUDA_EXPORT],
-                                 &found->kernels[LMI_CUDA_MOMENTS]};
+  *kernels = (lmi_block_kernels){
+    .step = step,
+    .special = step,
+    .import_planes = &found->kernels[LMI_CUDA_IMPORT],
+    .export_planes = &found->kernels[LMI_CUDA_EXPORT],
+    .moments = &found->kernels[LMI_CUDA_MOMENTS],
+  };
   return LAMINA_OK;
 }
 
