@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "launch_ranks.h"
+#include "report/json_output.h"
 #include <lamina/host.h>
 #include <lamina/lamina.h>
 
@@ -37,12 +38,7 @@ lamina_status lmi_call_open(lmi_call *call, int threads)
 
 lamina_status lmi_print_json(lmi_call *call, json_t *object)
 {
-  LMI_REQUIRE(call->ctx, object != NULL, LAMINA_ERROR_MEMORY, "not enough memory for the JSON output");
-  const bool is_printed =
-    json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 && putchar('\n') != EOF;
-  json_decref(object);
-  LMI_REQUIRE(call->ctx, is_printed || ferror(stdout), LAMINA_ERROR_SYSTEM, "the result cannot be written as JSON");
-  return LAMINA_OK;
+  return lmi_json_print(call->ctx, object, "the output", stdout);
 }
 
 void lmi_name_processor(lmi_call *call, char *name, size_t size)

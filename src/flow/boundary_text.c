@@ -8,67 +8,36 @@
 
 #define LMK_REAL float
 #define LMK_SUFFIX d2q9_f32_import
-#include "kernel/lattice_d2q9.h"
-
-#include "kernel/boundary.h"
-void lmi_leave_d2q9_f32(const void *g, const lmk_boundary *set, int64_t item)
-{
-  LMK_NAME(leave_boundary)((const LMK_REAL *)g, set, item, 1);
-}
-#include "kernel/lattice_none.h"
-#undef LMK_SUFFIX
+#define LMI_LEAVE lmi_leave_d2q9_f32
+#define LMI_LEAVE_LATTICE "kernel/lattice_d2q9.h"
+#include "boundary_leave.h"
 
 #define LMK_SUFFIX d3q19_f32_import
-#include "kernel/lattice_d3q19.h"
-
-#include "kernel/boundary.h"
-void lmi_leave_d3q19_f32(const void *g, const lmk_boundary *set, int64_t item)
-{
-  LMK_NAME(leave_boundary)((const LMK_REAL *)g, set, item, 1);
-}
-#include "kernel/lattice_none.h"
-#undef LMK_SUFFIX
+#define LMI_LEAVE lmi_leave_d3q19_f32
+#define LMI_LEAVE_LATTICE "kernel/lattice_d3q19.h"
+#include "boundary_leave.h"
 
 #define LMK_SUFFIX d3q27_f32_import
-#include "kernel/lattice_d3q27.h"
+#define LMI_LEAVE lmi_leave_d3q27_f32
+#define LMI_LEAVE_LATTICE "kernel/lattice_d3q27.h"
+#include "boundary_leave.h"
 
-#include "kernel/boundary.h"
-void lmi_leave_d3q27_f32(const void *g, const lmk_boundary *set, int64_t item)
-{
-  LMK_NAME(leave_boundary)((const LMK_REAL *)g, set, item, 1);
-}
-#include "kernel/lattice_none.h"
-#undef LMK_SUFFIX
 #undef LMK_REAL
 
 #define LMK_REAL double
 #define LMK_SUFFIX d2q9_f64_import
-#include "kernel/lattice_d2q9.h"
-
-#include "kernel/boundary.h"
-void lmi_leave_d2q9_f64(const void *g, const lmk_boundary *set, int64_t item)
-{
-  LMK_NAME(leave_boundary)((const LMK_REAL *)g, set, item, 1);
-}
-#include "kernel/lattice_none.h"
-#undef LMK_SUFFIX
+#define LMI_LEAVE lmi_leave_d2q9_f64
+#define LMI_LEAVE_LATTICE "kernel/lattice_d2q9.h"
+#include "boundary_leave.h"
 
 #define LMK_SUFFIX d3q19_f64_import
-#include "kernel/lattice_d3q19.h"
-
-#include "kernel/boundary.h"
-void lmi_leave_d3q19_f64(const void *g, const lmk_boundary *set, int64_t item)
-{
-  LMK_NAME(leave_boundary)((const LMK_REAL *)g, set, item, 1);
-}
-#include "kernel/lattice_none.h"
-#undef LMK_SUFFIX
+#define LMI_LEAVE lmi_leave_d3q19_f64
+#define LMI_LEAVE_LATTICE "kernel/lattice_d3q19.h"
+#include "boundary_leave.h"
 
 #define LMK_SUFFIX d3q27_f64_import
-#include "kernel/lattice_d3q27.h"
+#define LMI_LEAVE lmi_leave_d3q27_f64
+#define LMI_LEAVE_LATTICE "kernel/lattice_d3q27.h"
+#include "boundary_leave.h"
 
-#include "kernel/boundary.h"
-void lmi_leave_d3q27_f64(const void *g, const lmk_boundary *set, int64_t item)
-{
-  LMK_NAME(leave_boundary)((const LMK_REAL *)g, set, item, 1);
-}
+#undef LMK_REAL

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "json_output.h"
 #include "picture.h"
 
 static const char ONE_ROUND[] = "one round gives no confidence interval; use --runs 3 or more";
@@ -79,11 +80,7 @@ static lamina_status print_json(lamina_context *ctx, const lamina_interference *
   LMI_REQUIRE(ctx, object != NULL, LAMINA_ERROR_MEMORY, "no memory for the JSON of the study");
   if (result->remark[0] != '\0')
     json_object_set_new(object, "remark", json_string(result->remark));
-  const bool is_printed =
-    json_dumpf(object, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', stream) != EOF;
-  json_decref(object);
-  LMI_REQUIRE(ctx, is_printed || ferror(stream), LAMINA_ERROR_SYSTEM, "the result cannot be written as JSON");
-  return LAMINA_OK;
+  return lmi_json_print(ctx, object, "the study", stream);
 }
 
 /* ---- text ---- */

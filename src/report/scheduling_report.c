@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "json_output.h"
 #include "picture.h"
 
 static json_t *number(double value)
@@ -62,11 +63,7 @@ static lamina_status print_json(lamina_context *ctx, const lamina_scheduling *re
     json_object_set_new(object, "curve", curve_json(curve));
   if (result->remark[0] != '\0')
     json_object_set_new(object, "remark", json_string(result->remark));
-  const bool is_printed =
-    json_dumpf(object, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', stream) != EOF;
-  json_decref(object);
-  LMI_REQUIRE(ctx, is_printed || ferror(stream), LAMINA_ERROR_SYSTEM, "the result cannot be written as JSON");
-  return LAMINA_OK;
+  return lmi_json_print(ctx, object, "the study", stream);
 }
 
 /* ---- text ---- */
