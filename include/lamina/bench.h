@@ -44,18 +44,34 @@ LAMINA_API LAMINA_NODISCARD lamina_status lamina_dense_bench_run(lamina_context 
                                                                  const lamina_dense_bench *bench,
                                                                  lamina_dense_row *row);
 
+/* A point of a ping-pong: `messages` messages of `bytes` in all, sent together, took `us`. */
+typedef struct lamina_transport_point {
+  double messages, bytes, us;
+} lamina_transport_point;
+
+enum { LAMINA_TRANSPORT_POINTS = 144 };
+
 /* What a message between two slabs costs: t = setup + bytes / b, and once for each exchange the meeting of the threads.
- * NAN where the measurement says nothing of a number. */
+ * The three constants are fitted over all points; NAN where they say nothing of a number. */
 typedef struct lamina_transport {
   char name[16];
   double sync_us;  /* of an exchange, whatever it sends */
   double setup_us; /* of a message */
   double gb_per_s;
+  int point_count; /* 0: the constants are all there is */
+  lamina_transport_point points[LAMINA_TRANSPORT_POINTS];
 } lamina_transport;
 
-/* Fits the transport by ping-pong: messages of 1 to 96 KiB, 1 to 16 at a time, through the same replay that carries
- * halos. "threads" of the context; "mpi" where it joined several ranks (lamina/mpi.h): a ring in which all send at
- * the same time, and the agreement that ends a step. Collective. Errors: MEMORY, COMMUNICATION. */
+/* Microseconds of one exchange: sync + messages setup + bytes / b. A transport changes its protocol with the length of
+ * a message, and its b with the cache that holds it all; so the constants are those of the points whose messages are
+ * about as long: least squares of relative errors with no constant below 0, a point whose messages are r times as long
+ * and have s times as many bytes in all weighing exp(-(ln r / ln 1.15)^2 / 2 - (ln s / ln 1.4)^2 / 2), or with twice
+ * these widths, and so on, where no point is near. NAN where there are neither points nor constants. */
+LAMINA_API double lamina_transport_time(const lamina_transport *transport, double messages, double bytes);
+
+/* Measures the transport by ping-pong: messages of 1 KiB to 8 MiB, 1 to 18 at a time, through the same replay that
+ * carries halos. "threads" of the context; "mpi" where it joined several ranks (lamina/mpi.h): a ring in which all send
+ * at the same time, and the agreement that ends a step. Collective. Errors: MEMORY, COMMUNICATION. */
 LAMINA_API LAMINA_NODISCARD lamina_status lamina_transport_measure(lamina_context *context,
                                                                    lamina_transport *transport);
 
@@ -75,9 +91,11 @@ typedef struct lamina_halo_row {
   int alpha;                /* messages a partition sends in a step (equation 1) */
   lamina_index beta_values; /* values in them */
   double bytes;             /* bytes in them, with the padding between components */
-  double model_us;          /* of one exchange: sync + (partitions / threads) (alpha setup + bytes / b); between ranks,
-                               which hold one partition each, sync + alpha setup + bytes / b */
+  double model_us;          /* of one exchange: lamina_transport_time() of alpha messages, times partitions / threads
+                               where threads take turns; the points near it are measured anew, in turns with the
+                               exchange, and this is the median */
   double measured_us;       /* the exchange alone, without computing */
+  lamina_spread model_over_measured; /* of the turns */
   lamina_spread mlups, mlups_no_overlap;
   lamina_index steps;      /* of one repetition */
   int partitions, threads; /* of all ranks; of each */

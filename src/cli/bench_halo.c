@@ -124,6 +124,9 @@ static void add_row(const halo_report *report, const lamina_solver_options *solv
   json_object_set_new(object, "bytes", lmi_json_number(row->bytes));
   set_with_reason(object, "model_us", row->model_us, "reason", "the fit of the transport gave no positive number");
   json_object_set_new(object, "measured_us", lmi_json_number(row->measured_us));
+  json_object_set_new(object, "model_over_measured", lmi_json_number(row->model_over_measured.median));
+  json_object_set_new(object, "model_over_measured_min", lmi_json_number(row->model_over_measured.low));
+  json_object_set_new(object, "model_over_measured_max", lmi_json_number(row->model_over_measured.high));
   json_object_set_new(object, "mlups", lmi_json_number(row->mlups.median));
   json_object_set_new(object, "mlups_min", lmi_json_number(row->mlups.low));
   json_object_set_new(object, "mlups_max", lmi_json_number(row->mlups.high));
@@ -147,6 +150,7 @@ static void print_row(const lamina_solver_options *solver, const lamina_halo_row
   print_number(row->bytes / 1024.0, 9, 1);
   print_number(row->model_us, 9, 2);
   print_number(row->measured_us, 9, 2);
+  print_number(row->model_over_measured.median, 6, 2);
   print_number(row->mlups.median, 9, 1);
   print_number(row->mlups_no_overlap.median, 9, 1);
   printf("\n");
@@ -191,30 +195,35 @@ static void add_to_course(size_course *course, const lamina_solver_options *solv
   course->share = side_by_side ? 1.0 : (double)row->partitions / row->threads;
 }
 
+/* An exchange of a layout at `cells` cells along an axis, as the model has it. */
+static double predicted_exchange(const size_course *course, const lamina_transport *transport, int layout, double cells)
+{
+  const size_t last = course->count - 1;
+  const double face = pow(cells / course->cells[last], course->dimension - 1);
+  return lamina_transport_time(transport, course->share * course->alpha[layout],
+                               course->share * course->bytes[layout][last] * face);
+}
+
 /* The gain at `cells` cells along an axis as the model has it: what the larger number of messages costs, over the time
- * of a step. The speed of computing is that of the largest box. */
+ * of a step. The speed of computing is that of the largest box without its exchange. */
 static double predicted_gain(const size_course *course, const lamina_transport *transport, double cells)
 {
   const size_t last = course->count - 1;
-  const double share = course->share;
-  const double face = pow(cells / course->cells[last], course->dimension - 1);
-  const double exchange = transport->sync_us + share * (course->alpha[0] * transport->setup_us +
-                                                        course->bytes[0][last] * face / (1e3 * transport->gb_per_s));
-  const double compute = pow(cells, course->dimension) / course->mlups[0][last];
-  return share * (course->alpha[1] - course->alpha[0]) * transport->setup_us / (exchange + compute);
+  const double largest = course->cells[last], step = pow(largest, course->dimension) / course->mlups[0][last];
+  const double compute =
+    (step - predicted_exchange(course, transport, 0, largest)) * pow(cells / largest, course->dimension);
+  const double exchange = predicted_exchange(course, transport, 0, cells);
+  return (predicted_exchange(course, transport, 1, cells) - exchange) / (exchange + compute);
 }
 
-/* By bisection between 1 and 2^20 cells; NAN where the gain is small even for one cell. */
+/* The largest box that gains enough, looked for from above: below it, messages that fit an eager protocol may gain
+ * nothing again. NAN where none does. */
 static double predicted_crossover(const size_course *course, const lamina_transport *transport)
 {
-  double low = 1.0, high = 1048576.0;
-  if (!(predicted_gain(course, transport, low) > GAIN))
-    return (double)NAN;
-  for (int i = 0; i < 60; i++) {
-    const double middle = sqrt(low * high);
-    *(predicted_gain(course, transport, middle) > GAIN ? &low : &high) = middle;
-  }
-  return low;
+  for (double cells = 65536.0; cells > 1.0; cells *= 0.99)
+    if (predicted_gain(course, transport, cells) > GAIN)
+      return cells;
+  return (double)NAN;
 }
 
 /* Between the last size that gained enough and the next one, on a logarithmic axis; NAN outside the sizes measured. */
@@ -329,11 +338,11 @@ static void print_transport(const lamina_transport *transport, int threads, int 
   print_number(transport->sync_us, 0, 3);
   printf(" us an exchange,");
   print_number(transport->gb_per_s, 0, 2);
-  printf(" GB/s%s\n%-6s %-13s %7s %6s %10s %9s %9s %9s %9s %9s\n",
+  printf(" GB/s%s\n%-6s %-13s %7s %6s %10s %9s %9s %9s %6s %9s %9s\n",
          on_device   ? ""
          : ranks > 1 ? " a rank"
                      : " a thread",
-         "set", "layout", "cells", "alpha", "beta", "KiB", "model us", "alone us", "MLUPS", "no overl.");
+         "set", "layout", "cells", "alpha", "beta", "KiB", "model us", "alone us", "ratio", "MLUPS", "no overl.");
 }
 
 static json_t *transport_json(const lamina_transport *transport)

@@ -170,29 +170,23 @@ static const int8_t LMK_NAME(cx)[LMK_Q] = {
 #undef LMK_CX_OF_PAIR
 };
 
-/* Any part of a row, any stride, with the momentum of a moving wall. */
-static void LMK_NAME(gather)(const lmk_rows *rows, int64_t x, int count, LMK_SCALAR (*block)[LMK_NAME(LANES)])
+/* Any part of a row, any stride, with the momentum of a moving wall. What enters through an end of the row stands in
+ * edge_read; what lies past the end belongs to another row, which another thread may be writing. */
+static void LMK_NAME(gather)(const lmk_rows *rows, int64_t x, int count, bool at_low, bool at_high,
+                             LMK_SCALAR (*block)[LMK_NAME(LANES)])
 {
   for (int q = 0; q < LMK_Q; q++) {
     const LMK_SCALAR *source = (const LMK_SCALAR *)rows->read[q] + x * rows->stride;
     const LMK_SCALAR add = (LMK_SCALAR)rows->add[q];
-    for (int i = 0; i < count; i++)
+    const int cx = LMK_NAME(cx)[q];
+    const bool enters_low = cx > 0 && at_low, enters_high = cx < 0 && at_high;
+    for (int i = enters_low; i < count - enters_high; i++)
       block[q][i] = source[i * rows->stride] + add;
     for (int i = count; i < LMK_NAME(LANES); i++)
       block[q][i] = 0;
-  }
-}
-
-/* What enters through the ends of the row takes the place of what lies past them. */
-LMK_INLINE void LMK_NAME(gather_ends)(const lmk_rows *rows, int count, bool at_low, bool at_high,
-                                      LMK_SCALAR (*block)[LMK_NAME(LANES)])
-{
-  LMK_UNROLL
-  for (int q = 0; q < LMK_Q; q++) {
-    const int cx = LMK_NAME(cx)[q];
-    if (cx > 0 && at_low)
+    if (enters_low)
       block[q][0] = *(const LMK_SCALAR *)rows->edge_read[q] + (LMK_SCALAR)rows->edge_add[q];
-    if (cx < 0 && at_high)
+    if (enters_high)
       block[q][count - 1] = *(const LMK_SCALAR *)rows->edge_read[q] + (LMK_SCALAR)rows->edge_add[q];
   }
 }
@@ -223,8 +217,7 @@ static __attribute__((noinline)) LMK_SCALAR LMK_NAME(update_part)(const lmk_rows
   for (int q = 0; q < LMK_Q; q++)
     lanes[q] = block[q];
   const bool at_low = x == 0, at_high = x + count == rows->cells;
-  LMK_NAME(gather)(rows, x, count, block);
-  LMK_NAME(gather_ends)(rows, count, at_low, at_high, block);
+  LMK_NAME(gather)(rows, x, count, at_low, at_high, block);
   const LMK_NAME(row) row = {lanes, lanes, rows, constants};
   LMK_SCALAR probe = 0;
   for (int i = 0; i < count; i += LMK_NAME(WIDTH)) {

@@ -11,7 +11,9 @@
 #include "transport_fit.h"
 
 enum { MAX_REPETITIONS = 1000 };
-static const double EXCHANGE_SECONDS = 0.02;
+/* The exchange alone and the ping-pong it is compared with take turns: so often, and so long each. */
+enum { TURNS = 15 };
+static const double TURN_SECONDS = 0.004;
 
 lamina_halo_bench lamina_halo_bench_default(void)
 {
@@ -77,8 +79,38 @@ static void fill_exchange(const lmi_program *program, exchange *made)
   }
 }
 
-static lamina_status time_exchange(lamina_context *ctx, const lamina_solver *solver, double *step_us)
+/* Model and measurement of one exchange. */
+typedef struct exchange_times {
+  double messages, bytes; /* that one thread or rank sends */
+  double field_bytes;     /* of one slab */
+  double model[TURNS], measured[TURNS], ratio[TURNS];
+} exchange_times;
+
+static lamina_status take_turns(lamina_solver *solver, const lmi_program *program, bool there_and_back,
+                                const lamina_transport *given, exchange_times *t)
 {
+  lamina_status status = LAMINA_OK;
+  lmi_ping_pong *game = NULL;
+  lamina_transport transport = *given;
+  if (given->point_count > 0)
+    LMI_TRY(lmi_ping_pong_open(solver->ctx, t->field_bytes, &game));
+  for (int turn = 0; turn < TURNS; turn++) {
+    if (game != NULL)
+      LMI_TRY_GOTO(status, lmi_ping_pong_refresh(game, t->messages, t->bytes, TURN_SECONDS, &transport), cleanup);
+    t->model[turn] = lamina_transport_time(&transport, t->messages, t->bytes);
+    LMI_TRY_GOTO(status, lmi_time_copies(solver->flow->device, program, TURN_SECONDS, &t->measured[turn]), cleanup);
+    if (there_and_back)
+      t->measured[turn] /= 2.0;
+    t->ratio[turn] = t->model[turn] / t->measured[turn];
+  }
+cleanup:
+  lmi_ping_pong_close(game);
+  return status;
+}
+
+static lamina_status time_exchange(lamina_solver *solver, const lamina_transport *transport, exchange_times *t)
+{
+  lamina_context *ctx = solver->ctx;
   const lmi_program *program = &solver->flow->schedule->program;
   lamina_status status = LAMINA_OK;
   size_t phases = 0, copies = 0;
@@ -92,14 +124,30 @@ static lamina_status time_exchange(lamina_context *ctx, const lamina_solver *sol
   fill_exchange(program, &made);
   const lmi_program there_and_back = {
     .steps = made.steps, .step_count = program->step_count, .version = program->version, .agrees = program->agrees};
-  status = lmi_time_copies(solver->flow->device, &there_and_back, EXCHANGE_SECONDS, step_us);
-  if (copies > 0)
-    *step_us /= 2.0;
+  status = take_turns(solver, &there_and_back, copies > 0, transport, t);
 cleanup:
   lmi_free(ctx, made.back);
   lmi_free(ctx, made.phases);
   lmi_free(ctx, made.steps);
   return status;
+}
+
+static lamina_status compare_exchange(lamina_solver *solver, const lamina_transport *transport, lamina_halo_row *row)
+{
+  /* Threads take turns at the messages of their slabs; slabs of a device, and ranks, send side by side. */
+  const bool side_by_side = solver->options.backend == LAMINA_BACKEND_CUDA || row->ranks > 1;
+  const double share = side_by_side ? 1.0 : (double)row->partitions / row->threads;
+  const int fields = solver->options.streaming == LAMINA_TWO_GRID ? 2 : 1;
+  lamina_solver_info info;
+  lamina_solver_get_info(solver, &info);
+  exchange_times t = {.messages = share * row->alpha,
+                      .bytes = share * row->bytes,
+                      .field_bytes = (double)info.bytes / (fields * row->partitions)};
+  LMI_TRY(time_exchange(solver, transport, &t));
+  row->model_us = lmi_spread_of(t.model, TURNS).median;
+  row->measured_us = lmi_spread_of(t.measured, TURNS).median;
+  row->model_over_measured = lmi_spread_of(t.ratio, TURNS);
+  return LAMINA_OK;
 }
 
 /* What two solvers of the same flow reached, and the ratios of the pairs. */
@@ -140,7 +188,7 @@ static lamina_status time_both(lamina_solver *const solvers[2], const lamina_hal
   return LAMINA_OK;
 }
 
-static void describe(const lamina_solver *solver, const lamina_transport *transport, lamina_halo_row *row)
+static void describe(const lamina_solver *solver, lamina_halo_row *row)
 {
   const lmi_schedule *schedule = solver->flow->schedule;
   lamina_solver_info info;
@@ -151,11 +199,6 @@ static void describe(const lamina_solver *solver, const lamina_transport *transp
   row->threads = lamina_context_thread_count(solver->ctx);
   row->bytes = schedule->traffic.bytes / row->partitions;
   row->ranks = lamina_rank_count(solver->ctx);
-  /* Threads take turns at the messages of their slabs; slabs of a device, and ranks, send side by side. */
-  const bool side_by_side = solver->options.backend == LAMINA_BACKEND_CUDA || row->ranks > 1;
-  const double share = side_by_side ? 1.0 : (double)row->partitions / row->threads;
-  row->model_us =
-    transport->sync_us + share * (row->alpha * transport->setup_us + row->bytes / (1e3 * transport->gb_per_s));
 }
 
 /* A periodic box of these options. */
@@ -182,10 +225,10 @@ lamina_status lamina_halo_bench_run(lamina_context *ctx, const lamina_halo_bench
     options.copy_messages = true;
     LMI_TRY_GOTO(status, create_periodic(ctx, &options, &solvers[i]), cleanup);
   }
-  describe(solvers[0], transport, row);
+  describe(solvers[0], row);
   LMI_TRY_GOTO(status, time_both(solvers, bench, row), cleanup);
   /* Last: copies without steps leave halos that belong to no state. */
-  status = time_exchange(ctx, solvers[0], &row->measured_us);
+  status = compare_exchange(solvers[0], transport, row);
 cleanup:
   for (int i = 0; i < 2; i++)
     lamina_solver_destroy(solvers[i]);
