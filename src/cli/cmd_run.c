@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ranks.h"
 #include "case_options.h"
 #include <lamina/mpi.h>
 
@@ -161,6 +162,11 @@ static lamina_status print_start(lmi_call *call, const lamina_case *flow, FILE *
   else
     fputc(',', stream);
   fprintf(stream, " %d threads\n", lamina_context_thread_count(call->ctx));
+  if (lamina_rank_count(call->ctx) > 1 && lamina_case_solver_options(flow)->backend == LAMINA_BACKEND_CUDA)
+    fprintf(stream, "  messages of ranks: %s\n",
+            lmi_ranks_take_device_memory(call->ctx)
+              ? "device memory, which this MPI library takes"
+              : "through pinned memory of the host, for this MPI library takes no device memory");
   fflush(stream);
   return LAMINA_OK;
 }

@@ -14,6 +14,8 @@
 #include <lamina/types.h>
 
 typedef struct lmi_device lmi_device;
+struct lmk_totals;
+struct lmk_sums;
 typedef struct lmi_kernel lmi_kernel;
 
 /* Which kernels a dense lattice-Boltzmann slab needs: everything a text is specialised by. */
@@ -152,6 +154,17 @@ typedef struct lmi_device_ops {
 
   /* Runs one launch now; lmk_planes.buffer is host memory. Blocking. */
   lamina_status (*run_planes)(lmi_device *device, const lmi_launch *launch, size_t bytes_per_plane);
+
+  /* The same for moments that stay: the buffer is memory of partition 0. NULL where sum_planes is. */
+  lamina_status (*keep_planes)(lmi_device *device, const lmi_launch *launch, size_t bytes_per_plane);
+
+  /* Between memory of the host and memory that allocate() gave for a partition. Blocking. NULL: they are one. */
+  lamina_status (*send)(lmi_device *device, int partition, void *memory, const void *host, size_t bytes);
+  lamina_status (*fetch)(lmi_device *device, int partition, void *host, const void *memory, size_t bytes);
+
+  /* Sums of planes whose moments and marks lie in memory of partition 0 (kernel/totals.h): into `segments`, host
+   * memory, those of each segment of each plane. Blocking. NULL: the host sums. */
+  lamina_status (*sum_planes)(lmi_device *device, const struct lmk_totals *totals, struct lmk_sums *segments);
 } lmi_device_ops;
 
 struct lmi_device {

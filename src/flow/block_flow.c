@@ -557,10 +557,12 @@ static lmk_block_planes bind_planes(const lmi_block_flow *flow, int part, int64_
 
 static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64_t count, void *buffer)
 {
+  const lmi_device_ops *const ops = base->device->ops;
   const lmi_block_flow *flow = (const lmi_block_flow *)base;
-  const lmi_kernel *const kernels[] = {flow->kernels.import_planes, flow->kernels.export_planes, flow->kernels.moments};
+  const lmi_kernel *const kernels[] = {flow->kernels.import_planes, flow->kernels.export_planes, flow->kernels.moments,
+                                       flow->kernels.moments};
   const size_t value =
-    what == LMI_PLANES_MOMENTS ? 4 * sizeof(double) : (size_t)base->lattice->velocities * base->element_bytes;
+    what >= LMI_PLANES_MOMENTS ? 4 * sizeof(double) : (size_t)base->lattice->velocities * base->element_bytes;
   const size_t plane_bytes = (size_t)(base->nx * base->ny) * value;
   const int64_t last = what == LMI_PLANES_IMPORT ? 1 : (flow->replayed + 1) % LMI_BLOCK_PERIOD;
   char *at = buffer;
@@ -575,7 +577,7 @@ static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64
     arguments.buffer = at;
     arguments.first = local;
     const lmi_launch launch = {kernels[what], &arguments, local, here, p};
-    LMI_TRY(base->device->ops->run_planes(base->device, &launch, plane_bytes));
+    LMI_TRY((what == LMI_PLANES_KEPT ? ops->keep_planes : ops->run_planes)(base->device, &launch, plane_bytes));
     at += (size_t)here * plane_bytes;
     first += here;
     count -= here;
@@ -610,6 +612,7 @@ static void info(const lmi_flow *base, lamina_solver_info *info)
 
 const lmi_flow_ops lmi_block_flow_ops = {
   .name = "sparse",
+  .keeps_moments = true,
   .create = create,
   .free = free_flow,
   .estimate = estimate,

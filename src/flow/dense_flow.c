@@ -303,14 +303,16 @@ static void restart(lmi_flow *base)
 
 static int64_t values_per_cell(const lmi_dense_flow *flow, int what)
 {
-  return what == LMI_PLANES_MOMENTS ? 4 : flow->base.lattice->velocities;
+  return what >= LMI_PLANES_MOMENTS ? 4 : flow->base.lattice->velocities;
 }
 
 static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64_t count, void *buffer)
 {
+  const lmi_device_ops *const ops = base->device->ops;
   const lmi_dense_flow *flow = (const lmi_dense_flow *)base;
-  const lmi_kernel *const kernels[] = {flow->kernels.import_planes, flow->kernels.export_planes, flow->kernels.moments};
-  const size_t element = what == LMI_PLANES_MOMENTS ? sizeof(double) : flow->base.element_bytes;
+  const lmi_kernel *const kernels[] = {flow->kernels.import_planes, flow->kernels.export_planes, flow->kernels.moments,
+                                       flow->kernels.moments};
+  const size_t element = what >= LMI_PLANES_MOMENTS ? sizeof(double) : flow->base.element_bytes;
   const size_t plane_bytes = (size_t)(values_per_cell(flow, what) * flow->base.nx * flow->base.ny) * element;
   /* The last step done; before the first, and for an import, the odd one. */
   const int64_t last = what == LMI_PLANES_IMPORT ? 1 : (flow->replayed + 1) % PERIOD;
@@ -322,7 +324,7 @@ static lamina_status planes(const lmi_flow *base, int what, int64_t first, int64
     const int64_t here = slab->planes - local < count ? slab->planes - local : count;
     const lmk_planes arguments = {.step = flow->steps[last * flow->partition.count + p], .buffer = at, .first = local};
     const lmi_launch launch = {kernels[what], &arguments, local, here, p};
-    LMI_TRY(flow->base.device->ops->run_planes(flow->base.device, &launch, plane_bytes));
+    LMI_TRY((what == LMI_PLANES_KEPT ? ops->keep_planes : ops->run_planes)(base->device, &launch, plane_bytes));
     at += (size_t)here * plane_bytes;
     first += here;
     count -= here;
@@ -341,6 +343,7 @@ static void info(const lmi_flow *base, lamina_solver_info *info)
 
 const lmi_flow_ops lmi_dense_flow_ops = {
   .name = "dense",
+  .keeps_moments = true,
   .create = create,
   .free = free_flow,
   .estimate = estimate,

@@ -14,10 +14,12 @@
 typedef struct lmi_flow lmi_flow;
 struct lmk_block_step;
 
-enum { LMI_PLANES_IMPORT, LMI_PLANES_EXPORT, LMI_PLANES_MOMENTS };
+/* KEPT: moments into memory of the device, of its partition 0. */
+enum { LMI_PLANES_IMPORT, LMI_PLANES_EXPORT, LMI_PLANES_MOMENTS, LMI_PLANES_KEPT };
 
 typedef struct lmi_flow_ops {
-  const char *name; /* of the grid, as lamina_grid_kind_name */
+  const char *name;   /* of the grid, as lamina_grid_kind_name */
+  bool keeps_moments; /* planes() takes LMI_PLANES_KEPT */
 
   /* *flow is NULL on failure. The options were checked (lmi_check_options); what only this grid refuses is found here,
    * before anything large is allocated. */

@@ -14,6 +14,10 @@ struct lamina_solver {
 /* How many planes of `plane_bytes` to move at once: enough work for all threads, a bounded buffer. */
 lamina_index lmi_chunk_planes(const lamina_solver *solver, size_t plane_bytes);
 
+/* Moments of planes of this rank, and marks where the grid has any; either may be NULL. Not collective. */
+LAMINA_NODISCARD lamina_status lmi_solver_load_planes(const lamina_solver *solver, lamina_index first,
+                                                      lamina_index count, double *moments, uint8_t *marks);
+
 /* ---- ranks: not collective unless said ---- */
 
 /* The planes that this rank holds: all, with one rank. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be read from a solver: planes of populations, densities and velocities, totals. Everything goes through
- * planes in canonical order, summed in one fixed order: layout, streaming, partitions and threads leave no trace. */
+/* What can be read from a solver: planes of populations, densities and velocities. Everything goes through planes in
+ * canonical order: layout, streaming, partitions and threads leave no trace. Totals: solver_totals.c. */
 #include <math.h>
 #include <string.h>
 
@@ -135,14 +135,13 @@ typedef struct plane_data {
   uint8_t *marks;
 } plane_data;
 
-static lamina_status load_planes(const lamina_solver *solver, lamina_index first, lamina_index count,
-                                 const plane_data *data)
+lamina_status lmi_solver_load_planes(const lamina_solver *solver, lamina_index first, lamina_index count,
+                                     double *moments, uint8_t *marks)
 {
   const lmi_flow *flow = solver->flow;
-  if (data->moments != NULL)
-    LMI_TRY(flow->ops->planes(flow, LMI_PLANES_MOMENTS, first, count, data->moments));
-  return data->marks != NULL && flow->ops->marks != NULL ? flow->ops->marks(flow, first, count, data->marks)
-                                                         : LAMINA_OK;
+  if (moments != NULL)
+    LMI_TRY(flow->ops->planes(flow, LMI_PLANES_MOMENTS, first, count, moments));
+  return marks != NULL && flow->ops->marks != NULL ? flow->ops->marks(flow, first, count, marks) : LAMINA_OK;
 }
 
 static void read_planes(const lamina_solver *solver, const plane_box *box, const plane_data *data, lamina_index done,
@@ -190,7 +189,8 @@ static lamina_status read_box(const lamina_solver *solver, lamina_box box, const
     int rank = 0;
     count = lmi_solver_planes_of_rank(solver, wanted.first_plane + done, most, &rank);
     if (rank == lamina_rank(solver->ctx)) {
-      LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + done, count, &data), cleanup);
+      LMI_TRY_GOTO(status, lmi_solver_load_planes(solver, wanted.first_plane + done, count, data.moments, data.marks),
+                   cleanup);
       read_planes(solver, &wanted, &data, done, count, fields);
     }
     if (shares)
@@ -228,7 +228,8 @@ static lamina_status read_marks(const lamina_solver *solver, lamina_box box, uin
     int rank = 0;
     (void)lmi_solver_planes_of_rank(solver, wanted.first_plane + plane, 1, &rank);
     if (rank == lamina_rank(solver->ctx))
-      LMI_TRY_GOTO(status, load_planes(solver, wanted.first_plane + plane, 1, &data), cleanup);
+      LMI_TRY_GOTO(status, lmi_solver_load_planes(solver, wanted.first_plane + plane, 1, data.moments, data.marks),
+                   cleanup);
     if (shares)
       LMI_TRY_GOTO(status, lmi_ranks_broadcast(solver->ctx, rank, data.marks, (size_t)cells), cleanup);
     for (lamina_index row = 0; row < wanted.rows; row++)
@@ -248,250 +249,6 @@ lamina_status lamina_solver_read_marks(const lamina_solver *solver, lamina_box b
 lamina_status lmi_solver_read_own_marks(const lamina_solver *solver, lamina_box box, uint8_t *marks)
 {
   return read_marks(solver, box, marks, false);
-}
-
-/* ---- totals ---- */
-
-/* Sums of one plane; added plane by plane they do not depend on who computed them. */
-typedef struct plane_sums {
-  lamina_index cells;
-  double mass, momentum[3], energy, enstrophy, fastest;
-  bool finite;
-} plane_sums;
-
-/* A chunk of planes of moments with one more on each side where there is one. */
-typedef struct window {
-  plane_data data;
-  plane_data outside; /* of other ranks: the plane below this rank's first one and the one above its last */
-  lamina_index first; /* plane held first; -1 when it wraps */
-  lamina_index cells; /* of one plane */
-} window;
-
-static const double *plane_moments(const window *w, lamina_index z)
-{
-  return w->data.moments + 4 * (z - w->first) * w->cells;
-}
-
-static int mark_at(const window *w, lamina_index cell, lamina_index z)
-{
-  return w->data.marks != NULL ? w->data.marks[(z - w->first) * w->cells + cell] : 0;
-}
-
-/* One sample for a derivative: the neighbour's velocity; past a wall, the wall's at half the distance; past an open
- * face, none. */
-typedef struct sample {
-  double value;
-  double distance;
-} sample;
-
-static sample sample_velocity(const lamina_solver *solver, const window *w, const lamina_index at[3], int along,
-                              int direction, int component)
-{
-  const lmi_flow *flow = solver->flow;
-  const lamina_index n[3] = {flow->nx, flow->ny, flow->nz};
-  lamina_index p[3] = {at[0], at[1], at[2]};
-  p[along] += direction;
-  if (p[along] < 0 || p[along] >= n[along]) {
-    const lamina_face *face = &solver->options.faces[lmi_kernel_face(&solver->options, 2 * along + (direction > 0))];
-    if (face->kind == LAMINA_FACE_WALL) {
-      double velocity[3];
-      lmi_kernel_vector(&solver->options, face->velocity, velocity);
-      return (sample){velocity[component], 0.5};
-    }
-    if (face->kind != LAMINA_FACE_PERIODIC)
-      return (sample){0.0, 0.0};
-    if (along < 2)
-      p[along] = (p[along] + n[along]) % n[along];
-  }
-  if (mark_at(w, p[1] * n[0] + p[0], p[2]) != 0)
-    return (sample){0.0, 0.5};
-  return (sample){velocity_at(solver, plane_moments(w, p[2]), p[1] * n[0] + p[0], component), 1.0};
-}
-
-/* Second order where there is a neighbour or a wall on both sides. */
-static double derivative(const lamina_solver *solver, const window *w, const lamina_index at[3], int along,
-                         int component)
-{
-  const sample low = sample_velocity(solver, w, at, along, -1, component),
-               high = sample_velocity(solver, w, at, along, 1, component);
-  if (low.distance == 1.0 && high.distance == 1.0)
-    return 0.5 * (high.value - low.value);
-  if (low.distance == 0.5 && high.distance == 0.5)
-    return high.value - low.value;
-  const double own = velocity_at(solver, plane_moments(w, at[2]), at[1] * solver->flow->nx + at[0], component);
-  if (low.distance == 0.0)
-    return high.distance > 0.0 ? (high.value - own) / high.distance : 0.0;
-  if (high.distance == 0.0)
-    return (own - low.value) / low.distance;
-  if (low.distance == 0.5)
-    return (high.value + 3.0 * own - 4.0 * low.value) / 3.0;
-  return (4.0 * high.value - 3.0 * own - low.value) / 3.0;
-}
-
-static double enstrophy_of(const lamina_solver *solver, const window *w, const lamina_index at[3])
-{
-  if (solver->flow->lattice->dimension == 2) {
-    const double curl = derivative(solver, w, at, 0, 2) - derivative(solver, w, at, 2, 0);
-    return 0.5 * curl * curl;
-  }
-  double sum = 0.0;
-  for (int a = 0; a < 3; a++) {
-    const int b = (a + 1) % 3, c = (a + 2) % 3;
-    const double curl = derivative(solver, w, at, b, c) - derivative(solver, w, at, c, b);
-    sum += 0.5 * curl * curl;
-  }
-  return sum;
-}
-
-static plane_sums sum_plane(const lamina_solver *solver, const window *w, lamina_index z)
-{
-  const lmi_flow *flow = solver->flow;
-  const double *plane = plane_moments(w, z);
-  plane_sums sums = {.finite = true};
-  for (lamina_index cell = 0; cell < w->cells; cell++) {
-    if (mark_at(w, cell, z) != 0)
-      continue;
-    const lamina_index at[3] = {cell % flow->nx, cell / flow->nx, z};
-    double u[3], square = 0.0;
-    for (int axis = 0; axis < 3; axis++) {
-      u[axis] = velocity_at(solver, plane, cell, lmi_kernel_axis(&solver->options, axis));
-      square += u[axis] * u[axis];
-      sums.momentum[axis] += (1.0 + plane[cell]) * u[axis];
-    }
-    sums.cells++;
-    sums.mass += plane[cell];
-    sums.energy += 0.5 * square;
-    sums.enstrophy += enstrophy_of(solver, w, at);
-    sums.fastest = square > sums.fastest ? square : sums.fastest;
-    sums.finite = sums.finite && isfinite(plane[cell]) && isfinite(square);
-  }
-  return sums;
-}
-
-/* Planes `at` and following of a set of planes. */
-static plane_data planes_from(const plane_data *data, lamina_index at, lamina_index cells)
-{
-  return (plane_data){data->moments + 4 * at * cells, data->marks != NULL ? data->marks + at * cells : NULL};
-}
-
-/* Exchanges the outermost planes with the ranks above and below. Collective. */
-static lamina_status load_outside(const lamina_solver *solver, window *w)
-{
-  lamina_index first = 0, count = 0;
-  const size_t cells = (size_t)w->cells;
-  lmi_solver_own_planes(solver, &first, &count);
-  const plane_data low = planes_from(&w->data, 0, w->cells), high = planes_from(&w->data, 1, w->cells);
-  const plane_data below = planes_from(&w->outside, 0, w->cells), above = planes_from(&w->outside, 1, w->cells);
-  LMI_TRY(load_planes(solver, first, 1, &low));
-  LMI_TRY(load_planes(solver, first + count - 1, 1, &high));
-  LMI_TRY(
-    lmi_ranks_shift(solver->ctx, high.moments, low.moments, below.moments, above.moments, 4 * cells * sizeof(double)));
-  return w->data.marks != NULL ? lmi_ranks_shift(solver->ctx, high.marks, low.marks, below.marks, above.marks, cells)
-                               : LAMINA_OK;
-}
-
-/* One plane beside this rank's planes, on the side given, or inside them. */
-static lamina_status load_beside(const lamina_solver *solver, lamina_index plane, int side, const window *w,
-                                 const plane_data *target)
-{
-  lamina_index first = 0, count = 0;
-  lmi_solver_own_planes(solver, &first, &count);
-  if (plane >= first && plane < first + count)
-    return load_planes(solver, plane, 1, target);
-  const plane_data source = planes_from(&w->outside, side, w->cells);
-  memcpy(target->moments, source.moments, (size_t)(4 * w->cells) * sizeof(double));
-  if (target->marks != NULL)
-    memcpy(target->marks, source.marks, (size_t)w->cells);
-  return LAMINA_OK;
-}
-
-/* Fills the window with planes first - 1 to first + count, wrapping where the box does and leaving out what is not
- * there. */
-static lamina_status load_window(const lamina_solver *solver, lamina_index first, lamina_index count, window *w)
-{
-  const lamina_index nz = solver->flow->nz;
-  const bool wraps = lmi_is_periodic(&solver->options, 2);
-  const plane_data below = planes_from(&w->data, 0, w->cells), inside = planes_from(&w->data, 1, w->cells),
-                   above = planes_from(&w->data, count + 1, w->cells);
-  w->first = first - 1;
-  LMI_TRY(load_planes(solver, first, count, &inside));
-  if (first > 0 || wraps)
-    LMI_TRY(load_beside(solver, (first - 1 + nz) % nz, 0, w, &below));
-  if (first + count < nz || wraps)
-    LMI_TRY(load_beside(solver, (first + count) % nz, 1, w, &above));
-  return LAMINA_OK;
-}
-
-static void add_plane(const plane_sums *sums, lamina_totals *totals)
-{
-  totals->cells += sums->cells;
-  totals->mass_excess += sums->mass;
-  for (int axis = 0; axis < 3; axis++)
-    totals->momentum[axis] += sums->momentum[axis];
-  totals->kinetic_energy += sums->energy;
-  totals->enstrophy += sums->enstrophy;
-  totals->max_speed = sums->fastest > totals->max_speed ? sums->fastest : totals->max_speed;
-  totals->finite = totals->finite && sums->finite;
-}
-
-static lamina_status allocate_window(const lamina_solver *solver, size_t planes, window *w)
-{
-  const bool has_marks = solver->flow->ops->marks != NULL;
-  const size_t held = (size_t)w->cells * planes, outside = 2 * (size_t)w->cells;
-  LMI_TRY(LMI_ALLOC(solver->ctx, 4 * held, &w->data.moments));
-  if (has_marks)
-    LMI_TRY(LMI_ALLOC(solver->ctx, held, &w->data.marks));
-  if (lamina_rank_count(solver->ctx) == 1)
-    return LAMINA_OK;
-  LMI_TRY(LMI_ALLOC(solver->ctx, 4 * outside, &w->outside.moments));
-  return has_marks ? LMI_ALLOC(solver->ctx, outside, &w->outside.marks) : LAMINA_OK;
-}
-
-static void free_window(const lamina_solver *solver, window *w)
-{
-  lmi_free(solver->ctx, w->data.moments);
-  lmi_free(solver->ctx, w->data.marks);
-  lmi_free(solver->ctx, w->outside.moments);
-  lmi_free(solver->ctx, w->outside.marks);
-}
-
-/* Sums of this rank's planes, at their places. */
-static lamina_status sum_own_planes(const lamina_solver *solver, lamina_index chunk, window *w, plane_sums *sums)
-{
-  lamina_index begin = 0, planes = 0;
-  lmi_solver_own_planes(solver, &begin, &planes);
-  if (lamina_rank_count(solver->ctx) > 1)
-    LMI_TRY(load_outside(solver, w));
-  for (lamina_index first = begin; first < begin + planes; first += chunk) {
-    const lamina_index left = begin + planes - first, count = left < chunk ? left : chunk;
-    LMI_TRY(load_window(solver, first, count, w));
-#pragma omp parallel for num_threads(lamina_context_thread_count(solver->ctx)) schedule(static)
-    for (lamina_index z = first; z < first + count; z++)
-      sums[z] = sum_plane(solver, w, z);
-  }
-  return LAMINA_OK;
-}
-
-lamina_status lamina_solver_totals(const lamina_solver *solver, lamina_totals *totals)
-{
-  const lmi_flow *flow = solver->flow;
-  window w = {.cells = flow->nx * flow->ny};
-  const lamina_index chunk = lmi_chunk_planes(solver, (size_t)(4 * w.cells) * sizeof(double));
-  lamina_status status = LAMINA_OK;
-  *totals = (lamina_totals){.finite = true};
-  plane_sums *sums = NULL;
-  LMI_TRY_GOTO(status, allocate_window(solver, (size_t)chunk + 2, &w), cleanup);
-  LMI_TRY_GOTO(status, LMI_ALLOC(solver->ctx, (size_t)flow->nz, &sums), cleanup);
-  LMI_TRY_GOTO(status, sum_own_planes(solver, chunk, &w, sums), cleanup);
-  LMI_TRY_GOTO(status, lmi_solver_share_planes(solver, sums, sizeof *sums), cleanup);
-  for (lamina_index z = 0; z < flow->nz; z++)
-    add_plane(&sums[z], totals);
-  totals->mass = (double)totals->cells + totals->mass_excess;
-  totals->max_speed = sqrt(totals->max_speed);
-cleanup:
-  free_window(solver, &w);
-  lmi_free(solver->ctx, sums);
-  return status;
 }
 
 /* ---- faults and figures ---- */

@@ -71,12 +71,26 @@ static void enable_peers(lmi_cuda_device *cuda)
     }
 }
 
+/* Of several ranks each has one device: ranks of a host take those that were named, or all there are, in turn. */
+static lamina_status open_share(lmi_cuda_device *cuda, const lmi_device_options *options)
+{
+  int count = options->ordinal_count;
+  const int rank = lmi_local_rank(cuda->base.ctx);
+  if (count == 0)
+    LMI_TRY(lmi_cuda_check(cuda->base.ctx, &cuda->api, cuda->api.device_count(&count), "counting devices"));
+  LMI_TRY(open_unit(cuda, options->ordinal_count > 0 ? options->ordinals[rank % count] : rank % count));
+  enable_peers(cuda);
+  return LAMINA_OK;
+}
+
 static lamina_status open_units(lmi_cuda_device *cuda, const lmi_device_options *options)
 {
   lamina_context *ctx = cuda->base.ctx;
   const int wanted = options->ordinal_count > 0 ? options->ordinal_count : 1;
   LMI_REQUIRE(ctx, wanted <= LMI_CUDA_MAX_UNITS, LAMINA_ERROR_ARGUMENT, "%d devices: at most %d are possible", wanted,
               (int)LMI_CUDA_MAX_UNITS);
+  if (lamina_rank_count(ctx) > 1)
+    return open_share(cuda, options);
   for (int i = 0; i < wanted; i++)
     LMI_TRY(open_unit(cuda, options->ordinal_count > 0 ? options->ordinals[i] : 0));
   enable_peers(cuda);
@@ -137,6 +151,7 @@ static void cuda_close(lmi_device *device)
   lmi_cuda_drop_captures(cuda);
   lmi_cuda_free_lanes(cuda);
   lmi_cuda_free_mirrors(cuda);
+  lmi_cuda_free_modules(cuda);
   while (cuda->sets != NULL)
     free_newest_set(cuda);
   for (int u = 0; u < cuda->unit_count; u++) {
@@ -144,6 +159,8 @@ static void cuda_close(lmi_device *device)
     if (lmi_cuda_enter(cuda, u) != LAMINA_OK)
       continue;
     lmi_cuda_free_staging(cuda, unit);
+    if (u == 0 && cuda->sums.memory != 0)
+      (void)cuda->api.memory_free(cuda->sums.memory);
     if (unit->watch != 0)
       (void)cuda->api.memory_free(unit->watch);
     if (unit->done != NULL)
@@ -332,6 +349,11 @@ const lmi_device_ops lmi_cuda_ops = {
   .release = cuda_release,
   .dense_kernels = cuda_dense_kernels,
   .block_kernels = lmi_cuda_block_kernels,
+  .exchange = lmi_cuda_exchange,
   .replay = lmi_cuda_replay,
   .run_planes = lmi_cuda_run_planes,
+  .keep_planes = lmi_cuda_keep_planes,
+  .send = lmi_cuda_send,
+  .fetch = lmi_cuda_fetch,
+  .sum_planes = lmi_cuda_sum_planes,
 };

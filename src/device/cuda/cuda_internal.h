@@ -14,6 +14,7 @@
 #include "kernel/dense_device.h"
 
 #include "kernel/block_device.h"
+#include "kernel/totals.h"
 
 enum { LMI_CUDA_MAX_UNITS = 16, LMI_CUDA_MAX_PARTITIONS = 1 << (LMK_FAULT_STEP_SHIFT - LMK_FAULT_PARTITION_SHIFT) };
 
@@ -85,6 +86,20 @@ typedef struct lmi_cuda_mirror {
   struct lmi_cuda_mirror *next;
 } lmi_cuda_mirror;
 
+/* A text of its own, compiled for one unit. */
+typedef struct lmi_cuda_module {
+  char *text;
+  int unit;
+  lmi_cu_module module;
+  struct lmi_cuda_module *next;
+} lmi_cuda_module;
+
+/* Memory that grows as it is asked for. */
+typedef struct lmi_cuda_room {
+  lmi_cu_address memory;
+  size_t bytes;
+} lmi_cuda_room;
+
 typedef struct lmi_cuda_device {
   lmi_device base;
   lmi_cuda_api api;
@@ -98,6 +113,8 @@ typedef struct lmi_cuda_device {
   bool meetings;      /* devices with one slab each tell each other themselves that a step is done */
   lmi_cuda_set *sets; /* all that were asked for, the newest first */
   lmi_cuda_mirror *mirrors;
+  lmi_cuda_module *modules;
+  lmi_cuda_room sums; /* of totals, on the first unit */
   lmi_cuda_lane *lanes;
   int lane_count;
   lmi_cu_event fork; /* the start of what is recorded */
@@ -147,11 +164,32 @@ LAMINA_NODISCARD lamina_status lmi_cuda_launch_block_planes(lmi_cuda_device *cud
                                                             size_t bytes_per_plane);
 void lmi_cuda_free_mirrors(lmi_cuda_device *cuda);
 
+/* cuda_module.c: functions of texts that are no dense or block kernels. Compiled when first asked for, and kept. */
+LAMINA_NODISCARD lamina_status lmi_cuda_module_function(lmi_cuda_device *cuda, int unit, const char *kernel_name,
+                                                        const char *text, const char *function_name,
+                                                        lmi_cu_function *function);
+void lmi_cuda_free_modules(lmi_cuda_device *cuda);
+LAMINA_NODISCARD lamina_status lmi_cuda_require_bytes(lmi_cuda_device *cuda, int unit, size_t bytes,
+                                                      lmi_cuda_room *room);
+
+/* cuda_exchange.c */
+LAMINA_NODISCARD lamina_status lmi_cuda_exchange(lmi_device *device, const lmi_message *messages, size_t count,
+                                                 lmi_exchange **exchange);
+
+/* cuda_totals.c */
+LAMINA_NODISCARD lamina_status lmi_cuda_sum_planes(lmi_device *device, const lmk_totals *totals, lmk_sums *segments);
+
 /* cuda_device.c */
 LAMINA_NODISCARD lamina_status lmi_cuda_require_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bool is_blocks,
                                                     const lmi_cuda_set **found);
 
 /* cuda_planes.c */
+LAMINA_NODISCARD lamina_status lmi_cuda_keep_planes(lmi_device *device, const lmi_launch *launch,
+                                                    size_t bytes_per_plane);
+LAMINA_NODISCARD lamina_status lmi_cuda_send(lmi_device *device, int partition, void *memory, const void *host,
+                                             size_t bytes);
+LAMINA_NODISCARD lamina_status lmi_cuda_fetch(lmi_device *device, int partition, void *host, const void *memory,
+                                              size_t bytes);
 void lmi_cuda_free_staging(const lmi_cuda_device *cuda, lmi_cuda_unit *unit);
 LAMINA_NODISCARD lamina_status lmi_cuda_run_planes(lmi_device *device, const lmi_launch *launch,
                                                    size_t bytes_per_plane);

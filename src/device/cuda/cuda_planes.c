@@ -149,3 +149,53 @@ lamina_status lmi_cuda_run_planes(lmi_device *device, const lmi_launch *launch, 
   LMI_TRY(require_staging(cuda, &cuda->units[u], bytes_per_plane));
   return move_parts(cuda, &cuda->units[u], launch, bytes_per_plane);
 }
+
+/* Moments that stay: on the first unit they are written where they are to be, from others they come through a stage. */
+lamina_status lmi_cuda_keep_planes(lmi_device *device, const lmi_launch *launch, size_t bytes_per_plane)
+{
+  lmi_cuda_device *cuda = (lmi_cuda_device *)device;
+  const int u = lmi_cuda_unit_of(cuda, launch->partition);
+  const lmk_planes *rows = launch->arguments;
+  const lmk_block_planes *blocks = launch->arguments;
+  const lmi_cu_address target = (lmi_cu_address)(uintptr_t)(launch->kernel->is_blocks ? blocks->buffer : rows->buffer);
+  lmi_cuda_unit *unit = &cuda->units[u];
+  lmi_cuda_stage whole = {.memory = target};
+  part p = {launch->first, launch->count, NULL, (size_t)launch->count * bytes_per_plane, &whole};
+  LMI_TRY(lmi_cuda_enter(cuda, u));
+  if (u == 0)
+    return launch_part(cuda, launch, &p);
+  LMI_TRY(require_staging(cuda, unit, bytes_per_plane));
+  const int64_t at_once = (int64_t)(unit->stage_bytes / bytes_per_plane), end = launch->first + launch->count;
+  for (int64_t z = launch->first; z < end; z += at_once) {
+    const int64_t count = end - z < at_once ? end - z : at_once;
+    p = (part){z, count, NULL, (size_t)count * bytes_per_plane, &unit->stages[0]};
+    LMI_TRY(launch_part(cuda, launch, &p));
+    LMI_TRY(check(cuda,
+                  cuda->api.copy_on_device(target + (size_t)(z - launch->first) * bytes_per_plane,
+                                           unit->stages[0].memory, p.bytes, unit->stream),
+                  "gathering planes"));
+  }
+  return check(cuda, cuda->api.stream_synchronize(unit->stream), "gathering planes");
+}
+
+lamina_status lmi_cuda_send(lmi_device *device, int partition, void *memory, const void *host, size_t bytes)
+{
+  const lmi_cuda_device *cuda = (const lmi_cuda_device *)device;
+  const int u = lmi_cuda_unit_of(cuda, partition);
+  const lmi_cu_stream stream = cuda->units[u].stream;
+  LMI_TRY(lmi_cuda_enter(cuda, u));
+  LMI_TRY(check(cuda, cuda->api.copy_to_device((lmi_cu_address)(uintptr_t)memory, host, bytes, stream),
+                "copying to the device"));
+  return check(cuda, cuda->api.stream_synchronize(stream), "copying to the device");
+}
+
+lamina_status lmi_cuda_fetch(lmi_device *device, int partition, void *host, const void *memory, size_t bytes)
+{
+  const lmi_cuda_device *cuda = (const lmi_cuda_device *)device;
+  const int u = lmi_cuda_unit_of(cuda, partition);
+  const lmi_cu_stream stream = cuda->units[u].stream;
+  LMI_TRY(lmi_cuda_enter(cuda, u));
+  LMI_TRY(check(cuda, cuda->api.copy_to_host(host, (lmi_cu_address)(uintptr_t)memory, bytes, stream),
+                "copying from the device"));
+  return check(cuda, cuda->api.stream_synchronize(stream), "copying from the device");
+}

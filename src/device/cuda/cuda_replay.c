@@ -163,14 +163,29 @@ static lamina_status mark_lanes(const lmi_cuda_device *cuda)
   return LAMINA_OK;
 }
 
+/* Messages of other ranks leave when all that was recorded so far is done. */
+static lamina_status start_exchange(const lmi_cuda_device *cuda, lmi_exchange *exchange)
+{
+  for (int p = 0; p < cuda->lane_count; p++) {
+    LMI_TRY(lmi_cuda_enter(cuda, cuda->lanes[p].unit));
+    LMI_TRY(check(cuda, cuda->api.event_synchronize(cuda->lanes[p].computed), "waiting for what is sent"));
+  }
+  return exchange->ops->start(exchange);
+}
+
+/* With an exchange it is not only recorded: the host waits for messages while the phase's planes are computed. */
 static lamina_status record_step(const lmi_cuda_device *cuda, const lmi_step_phases *step, uint64_t index)
 {
   for (size_t p = 0; p < step->phase_count; p++) {
     const lmi_phase *phase = &step->phases[p];
+    if (phase->exchange != NULL)
+      LMI_TRY(start_exchange(cuda, phase->exchange));
     LMI_TRY(record_copies(cuda, phase));
     LMI_TRY(record_launches(cuda, phase, index));
     LMI_TRY(join_copies(cuda, phase));
     LMI_TRY(mark_lanes(cuda));
+    if (phase->exchange != NULL)
+      LMI_TRY(phase->exchange->ops->finish(phase->exchange));
   }
   return LAMINA_OK;
 }
@@ -468,6 +483,23 @@ static lamina_status run_chunk(lmi_cuda_device *cuda, const lmi_program *program
   return count > 0 ? record_steps(cuda, program, start, count) : LAMINA_OK;
 }
 
+/* Steps of several ranks, one by one: after each all agree on the first fault. */
+static lamina_status replay_with_ranks(lmi_cuda_device *cuda, const lmi_program *program, int64_t start, int64_t count,
+                                       lmi_fault *fault)
+{
+  for (int64_t s = 0; s < count && !fault->found; s++) {
+    LMI_TRY(reset_watches(cuda));
+    LMI_TRY(gather_units(cuda));
+    LMI_TRY(fork_lanes(cuda));
+    LMI_TRY(record_step(cuda, step_at(program, start + s), 0));
+    LMI_TRY(join_lanes(cuda));
+    LMI_TRY(gather_units(cuda));
+    LMI_TRY(read_watches(cuda, s, fault));
+    LMI_TRY(lmi_agree_on_fault(cuda->base.ctx, s, fault));
+  }
+  return LAMINA_OK;
+}
+
 lamina_status lmi_cuda_replay(lmi_device *device, const lmi_program *program, int64_t start, int64_t count,
                               lmi_fault *fault)
 {
@@ -475,6 +507,8 @@ lamina_status lmi_cuda_replay(lmi_device *device, const lmi_program *program, in
   *fault = (lmi_fault){0};
   LMI_TRY(require_lanes(cuda, program));
   LMI_TRY(lmi_cuda_prepare_blocks(cuda, program));
+  if (program->agrees)
+    return replay_with_ranks(cuda, program, start, count, fault);
   if (is_direct(program) && !is_joined(program))
     LMI_TRY(fill_halos(cuda, program, start));
   for (int64_t done = 0; done < count && !fault->found; done += CHUNK_STEPS) {

@@ -26,7 +26,7 @@ typedef struct node {
   int before[2];
   bool done;
   uint64_t target, source;
-  size_t bytes, rows, pitch;
+  size_t bytes, rows, pitch, target_pitch;
   unsigned char value;
   const emulated_entry *function;
   unsigned char *arguments[MOST_ARGUMENTS];
@@ -89,7 +89,7 @@ static bool run_node(const node *n)
   case COPY: memcpy(target, source, n->bytes); break;
   case COPY_ROWS:
     for (size_t row = 0; row < n->rows; row++)
-      memcpy(target + row * n->pitch, source + row * n->pitch, n->bytes);
+      memcpy(target + row * n->target_pitch, source + row * n->pitch, n->bytes);
     break;
   case LAUNCH: return n->function->run((void **)n->arguments, n->grid, n->block, (int)roll(2)) == 0;
   }
@@ -316,7 +316,7 @@ int cuMemcpyDtoDAsync_v2(uint64_t target, uint64_t source, size_t bytes, stream 
 int cuMemcpy2DAsync_v2(const copy_2d *copy, stream *s)
 {
   if (copy->source_type != 4 || copy->target_type != 4 || copy->source_pitch < copy->bytes ||
-      copy->source_pitch != copy->target_pitch)
+      copy->target_pitch < copy->bytes)
     return INVALID;
   node *n = add_node(s, COPY_ROWS, NONE);
   if (n == NULL)
@@ -326,6 +326,7 @@ int cuMemcpy2DAsync_v2(const copy_2d *copy, stream *s)
   n->bytes = copy->bytes;
   n->rows = copy->rows;
   n->pitch = copy->source_pitch;
+  n->target_pitch = copy->target_pitch;
   return 0;
 }
 

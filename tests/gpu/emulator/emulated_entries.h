@@ -42,6 +42,10 @@ const emulated_entry emulated_entries[] = {
   {0, 0, {0}},
 };
 #else
+#ifdef LMK_TOTALS_TEXT
+EMULATED_KERNEL(lmk_sum_columns, lmk_device_totals)
+EMULATED_KERNEL(lmk_sum_segments, lmk_device_totals)
+#else
 #ifdef LMK_BLOCK_TEXT
 EMULATED_KERNEL(lmk_block_step_simple, lmk_device_block_step)
 EMULATED_KERNEL(lmk_block_step_any, lmk_device_block_step)
@@ -65,8 +69,13 @@ static int run_lmk_watch_advance(void **arguments, const int *grid, const int *b
   lmk_watch_advance(*(lmk_watch **)arguments[0], *(const uint64_t *)arguments[1]);
   return 0;
 }
+#endif
 
 const emulated_entry emulated_entries[] = {
+#ifdef LMK_TOTALS_TEXT
+  {"lmk_sum_columns", run_lmk_sum_columns, {sizeof(lmk_device_totals), 0}},
+  {"lmk_sum_segments", run_lmk_sum_segments, {sizeof(lmk_device_totals), 0}},
+#else
 #ifdef LMK_BLOCK_TEXT
   {"lmk_block_step_simple", run_lmk_block_step_simple, {sizeof(lmk_device_block_step), 0}},
   {"lmk_block_step_any", run_lmk_block_step_any, {sizeof(lmk_device_block_step), 0}},
@@ -82,6 +91,7 @@ const emulated_entry emulated_entries[] = {
 #endif
   {"lmk_meet", run_lmk_meet, {sizeof(lmk_device_meeting), 0}},
   {"lmk_watch_advance", run_lmk_watch_advance, {sizeof(lmk_watch *), sizeof(uint64_t)}},
+#endif
   {0, 0, {0, 0}},
 };
 #endif
