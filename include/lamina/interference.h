@@ -69,6 +69,13 @@ typedef struct lamina_coefficient_point {
   double seconds, coefficient;
 } lamina_coefficient_point;
 
+/* The coefficient while the program was in one of its phases (lamina/phase.h). */
+typedef struct lamina_coefficient_phase {
+  char name[64]; /* "" outside of phases */
+  lamina_five_numbers coefficient;
+  size_t sample_count;
+} lamina_coefficient_phase;
+
 typedef struct lamina_interference {
   char *program; /* the command line */
   char processor[96];
@@ -85,6 +92,8 @@ typedef struct lamina_interference {
   double idle_piece_seconds;
   lamina_coefficient_point *series; /* over the time of one run, at most 200 points, each a median */
   size_t series_count;
+  lamina_coefficient_phase *phases; /* in the order in which they came; none of a program without markers */
+  size_t phase_count;
 } lamina_interference;
 
 /* Errors: ARGUMENT (plan), UNAVAILABLE (no processor is left for the injector), SYSTEM (the program cannot start, ended

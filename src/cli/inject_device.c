@@ -73,8 +73,8 @@ static void divide(lamina_five_numbers *numbers, double by)
 
 static json_t *five_json(const lamina_five_numbers *n, size_t count)
 {
-  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:I}", "least", n->min, "lower_quartile", n->q1, "median", n->median,
-                   "upper_quartile", n->q3, "greatest", n->max, "pieces", (json_int_t)count);
+  return json_pack("{s:f, s:f, s:f, s:f, s:f, s:I}", "min", n->min, "q1", n->q1, "median", n->median, "q3", n->q3,
+                   "max", n->max, "pieces", (json_int_t)count);
 }
 
 static lamina_status show(lmi_call *call, const lmi_device_wish *wish, const lamina_link_injection *result,
@@ -96,9 +96,9 @@ static lamina_status show(lmi_call *call, const lmi_device_wish *wish, const lam
          result->seconds, result->blocks, result->flops_per_element, result->gb_per_s, wish->ordinal,
          result->achieved_loi, wish->loi);
   if (wish->probe)
-    printf("interference coefficient  least  lower quartile  median  upper quartile  greatest  pieces\n"
-           "  beside the injection    %5.2f  %14.2f  %6.2f  %14.2f  %8.2f  %6zu\n"
-           "  idle link               %5.2f  %14.2f  %6.2f  %14.2f  %8.2f  %6zu\n",
+    printf("interference coefficient    min     q1  median     q3    max  pieces\n"
+           "  beside the injection    %5.2f  %5.2f  %6.2f  %5.2f  %5.2f  %6zu\n"
+           "  idle link               %5.2f  %5.2f  %6.2f  %5.2f  %5.2f  %6zu\n",
            beside->min, beside->q1, beside->median, beside->q3, beside->max, result->probe_count, idle->min, idle->q1,
            idle->median, idle->q3, idle->max, idle_count);
   return LAMINA_OK;

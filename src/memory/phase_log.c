@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines that lamina/phase.h appends: "TIME PID KIND ADDRESS BYTES NAME", TIME in nanoseconds of UTC. */
+/* The marks of the programs that are recorded, while they come. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "phase_marks.h"
 #include "recorder.h"
 
 enum { LINE_BYTES = 512 };
@@ -26,27 +27,17 @@ lamina_status lmi_phase_log_open(lmi_recorder *recorder)
   return LAMINA_OK;
 }
 
-static lamina_status take_line(lmi_recorder *recorder, char *line)
+static lamina_status take_line(lmi_recorder *recorder, const char *line)
 {
-  char *at = line;
-  const long long utc = strtoll(at, &at, 10);
-  const unsigned long pid = strtoul(at, &at, 10);
-  while (*at == ' ')
-    at++;
-  const char kind = *at;
-  if (kind != '\0')
-    at++;
-  const unsigned long long address = strtoull(at, &at, 16);
-  const unsigned long long bytes = strtoull(at, &at, 10);
-  const char *name = *at == ' ' ? at + 1 : at;
-  lmi_observed_process *process = lmi_observed_find(&recorder->observed, (uint32_t)pid);
-  const uint64_t time = (uint64_t)(utc - recorder->utc_offset_ns);
+  const lmi_phase_mark mark = lmi_phase_mark_of(line);
+  lmi_observed_process *process = lmi_observed_find(&recorder->observed, mark.pid);
+  const uint64_t time = (uint64_t)(mark.utc_ns - recorder->utc_offset_ns);
   if (process == NULL)
     return LAMINA_OK;
-  switch (kind) {
-  case '+': return lmi_observed_phase(&recorder->observed, process, name, time);
+  switch (mark.kind) {
+  case '+': return lmi_observed_phase(&recorder->observed, process, mark.name, time);
   case '-': return lmi_observed_phase(&recorder->observed, process, NULL, time);
-  case '=': return lmi_observed_name(&recorder->observed, process, address, bytes, name);
+  case '=': return lmi_observed_name(&recorder->observed, process, mark.address, mark.bytes, mark.name);
   default: return LAMINA_OK; /* a marker of a newer version */
   }
 }

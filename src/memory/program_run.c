@@ -114,18 +114,44 @@ static lamina_status follow(lamina_context *ctx, const lmi_program *program, lmi
   return status;
 }
 
+/* Our environment with the place of the marks. */
+static lamina_status make_environment(lamina_context *ctx, const char *phases, lmi_text *assignment,
+                                      char ***environment)
+{
+  static const char name[] = "LAMINA_PHASES=";
+  size_t count = 0, used = 0;
+  if (phases == NULL)
+    return LAMINA_OK;
+  while (environ[count] != NULL)
+    count++;
+  LMI_TRY(lmi_text_append(ctx, assignment, "%s%s", name, phases));
+  LMI_TRY(LMI_ALLOC(ctx, count + 2, environment));
+  for (size_t i = 0; i < count; i++)
+    if (strncmp(environ[i], name, strlen(name)) != 0)
+      (*environment)[used++] = environ[i];
+  (*environment)[used] = assignment->data;
+  return LAMINA_OK;
+}
+
 lamina_status lmi_program_run(lamina_context *ctx, const lmi_program *program, lmi_program_result *result)
 {
   lmi_launch launch;
-  const lmi_launch_world world = {.environment = NULL, .output = program->output};
+  lmi_text assignment = {0};
+  char **environment = NULL;
+  lamina_status status = LAMINA_OK;
   *result = (lmi_program_result){0};
-  LMI_TRY(lmi_launch_prepare(ctx, program->argv, &world, &launch));
+  LMI_TRY_GOTO(status, make_environment(ctx, program->phases, &assignment, &environment), cleanup);
+  const lmi_launch_world world = {.environment = environment, .output = program->output};
+  LMI_TRY_GOTO(status, lmi_launch_prepare(ctx, program->argv, &world, &launch), cleanup);
   const double start = lmi_clock_seconds();
   const int error_number = lmi_launch_go(&launch);
   if (error_number != 0)
     snprintf(result->start_error, sizeof result->start_error, "%s: %s", program->argv[0], strerror(error_number));
-  const lamina_status status = follow(ctx, program, &launch, result);
+  status = follow(ctx, program, &launch, result);
   result->seconds = lmi_clock_seconds() - start;
   lmi_launch_close(&launch);
+cleanup:
+  lmi_free(ctx, environment);
+  lmi_text_free(ctx, &assignment);
   return status;
 }

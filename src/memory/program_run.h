@@ -9,9 +9,10 @@
 
 typedef struct lmi_program {
   char *const *argv;
-  int output;       /* descriptor for its standard output and error; it has an empty standard input */
-  bool is_watched;  /* look at its footprint meanwhile: such a run is not for timing */
-  int watched_node; /* whose part of the footprint is told */
+  int output;         /* descriptor for its standard output and error; it has an empty standard input */
+  bool is_watched;    /* look at its footprint meanwhile: such a run is not for timing */
+  int watched_node;   /* whose part of the footprint is told */
+  const char *phases; /* file that lamina/phase.h appends its marks to; NULL: none */
 } lmi_program;
 
 typedef struct lmi_program_result {

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "inject_kernel.h"
 #include "probe.h"
@@ -20,6 +21,7 @@ struct lmi_reference {
   atomic_bool stop;
   atomic_int ready;
   lmi_reference_sample *samples;
+  int64_t utc_ns;
   size_t count, stride; /* every stride-th piece is kept */
 };
 
@@ -45,6 +47,9 @@ static void *work(void *argument)
   hwloc_bitmap_free(lmi_probe_bind(&reference->site, 0));
   for (int64_t i = 0; i < 8 * reference->lines; i++)
     values[i] = 1;
+  struct timespec utc;
+  clock_gettime(CLOCK_REALTIME, &utc);
+  reference->utc_ns = (int64_t)utc.tv_sec * 1000000000 + utc.tv_nsec;
   atomic_store(&reference->ready, 1);
   const double start = lmi_clock_seconds();
   double before = start;
@@ -111,6 +116,11 @@ const lmi_reference_sample *lmi_reference_samples(const lmi_reference *reference
 {
   *count = reference->count;
   return reference->samples;
+}
+
+int64_t lmi_reference_utc_ns(const lmi_reference *reference)
+{
+  return reference->utc_ns;
 }
 
 void lmi_reference_free(lmi_reference *reference)

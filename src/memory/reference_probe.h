@@ -24,6 +24,8 @@ LAMINA_NODISCARD lamina_status lmi_reference_start(lamina_context *ctx, lamina_p
 /* Ends it. The samples belong to the reference; when there were too many to keep, evenly fewer of them. */
 void lmi_reference_stop(lmi_reference *reference);
 const lmi_reference_sample *lmi_reference_samples(const lmi_reference *reference, size_t *count);
+/* UTC of the moment that at_seconds counts from. */
+int64_t lmi_reference_utc_ns(const lmi_reference *reference);
 void lmi_reference_free(lmi_reference *reference); /* NULL does nothing */
 
 #endif

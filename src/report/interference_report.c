@@ -64,6 +64,15 @@ static json_t *coefficient_json(const lamina_interference *result)
   json_object_set_new(object, "idle", five_json(&result->idle));
   json_object_set_new(object, "idle_piece_seconds", number(result->idle_piece_seconds));
   json_object_set_new(object, "over_time", series);
+  json_t *phases = json_array();
+  for (size_t i = 0; i < result->phase_count; i++) {
+    const lamina_coefficient_phase *phase = &result->phases[i];
+    json_t *entry = five_json(&phase->coefficient);
+    json_object_set_new(entry, "phase", phase->name[0] != '\0' ? json_string(phase->name) : json_null());
+    json_object_set_new(entry, "samples", json_integer((json_int_t)phase->sample_count));
+    json_array_append_new(phases, entry);
+  }
+  json_object_set_new(object, "phases", phases);
   return object;
 }
 
@@ -130,6 +139,11 @@ static lamina_status print_text(const lamina_interference *result, FILE *stream)
   print_points(result, stream);
   fprintf(stream, "\ninterference coefficient      min       q1   median       q3      max\n");
   print_five(stream, "beside the program", &result->coefficient);
+  for (size_t i = 0; i < result->phase_count; i++) {
+    char name[96];
+    snprintf(name, sizeof name, "  %.21s", result->phases[i].name[0] != '\0' ? result->phases[i].name : "(no phase)");
+    print_five(stream, name, &result->phases[i].coefficient);
+  }
   print_five(stream, "idle machine", &result->idle);
   fprintf(stream, "%zu pieces of work, each %.2f ms on the idle machine\n", result->sample_count,
           1e3 * result->idle_piece_seconds);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "five_numbers.h"
+#include "interference_phases.h"
 #include "interference_study.h"
 #include "memory/injector.h"
 #include "memory/reference_probe.h"
@@ -58,8 +59,11 @@ void lmi_study_tell(lmi_study *study, const char *what)
 
 lamina_status lmi_study_program(lmi_study *study, bool is_watched, lmi_program_result *run)
 {
-  const lmi_program program = {
-    .argv = study->plan->argv, .output = study->output, .is_watched = is_watched, .watched_node = study->pool_node};
+  const lmi_program program = {.argv = study->plan->argv,
+                               .output = study->output,
+                               .is_watched = is_watched,
+                               .watched_node = study->pool_node,
+                               .phases = study->phases};
   lamina_context *ctx = study->ctx;
   lmi_processor_split_use(&study->split, study->split.program);
   const lamina_status status = lmi_program_run(ctx, &program, run);
@@ -150,22 +154,49 @@ static lamina_status probe_idle(lmi_study *study)
   return status;
 }
 
+/* Markers of the program, if it has any. */
+static lamina_status divide_by_phase(lmi_study *study, const char *marks, const lmi_reference *reference)
+{
+  size_t count = 0, stretch_count = 0;
+  lmi_phase_stretch *stretches = NULL;
+  const lmi_reference_sample *samples = lmi_reference_samples(reference, &count);
+  LMI_TRY(lmi_phase_stretches(study->ctx, marks, &stretches, &stretch_count));
+  const lamina_status status = lmi_coefficients_by_phase(study->ctx, samples, count, lmi_reference_utc_ns(reference),
+                                                         stretches, stretch_count, study->result);
+  lmi_free(study->ctx, stretches);
+  return status;
+}
+
+static lamina_status evaluate(lmi_study *study, const char *marks, const lmi_reference *reference)
+{
+  size_t count = 0;
+  const lmi_reference_sample *samples = lmi_reference_samples(reference, &count);
+  study->result->sample_count = count;
+  LMI_TRY(summarise(study, samples, count, &study->result->idle_piece_seconds, &study->result->coefficient));
+  LMI_TRY(make_series(study, samples, count));
+  return divide_by_phase(study, marks, reference);
+}
+
 static lamina_status probe_beside_program(lmi_study *study)
 {
   lmi_reference *reference = NULL;
   lmi_program_result run;
-  size_t count = 0;
+  lmi_text marks = {0};
+  lamina_status status = LAMINA_OK;
   lmi_study_tell(study, "the program beside the probe");
-  LMI_TRY(start_probe(study, &reference));
-  lamina_status status = lmi_study_program(study, false, &run);
+  LMI_TRY_GOTO(status, lmi_phase_file_make(study->ctx, &marks), cleanup);
+  LMI_TRY_GOTO(status, start_probe(study, &reference), cleanup);
+  study->phases = marks.data;
+  status = lmi_study_program(study, false, &run);
+  study->phases = NULL;
   lmi_reference_stop(reference);
-  const lmi_reference_sample *samples = lmi_reference_samples(reference, &count);
-  study->result->sample_count = count;
   if (status == LAMINA_OK)
-    status = summarise(study, samples, count, &study->result->idle_piece_seconds, &study->result->coefficient);
-  if (status == LAMINA_OK)
-    status = make_series(study, samples, count);
+    status = evaluate(study, marks.data, reference);
+cleanup:
+  if (marks.data != NULL)
+    unlink(marks.data);
   lmi_reference_free(reference);
+  lmi_text_free(study->ctx, &marks);
   return status;
 }
 
@@ -397,5 +428,6 @@ void lamina_interference_destroy(lamina_context *ctx, lamina_interference *resul
   lmi_free(ctx, result->program);
   lmi_free(ctx, result->points);
   lmi_free(ctx, result->series);
+  lmi_free(ctx, result->phases);
   lmi_free(ctx, result);
 }

@@ -27,6 +27,7 @@ typedef struct lmi_study {
   size_t peak_count;
   double peak_gb_per_s; /* of this round */
   bool has_run;
+  const char *phases; /* where a run leaves its marks; NULL: nowhere */
   int done, total;
 } lmi_study;
 

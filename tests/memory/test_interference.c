@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "study/five_numbers.h"
+#include "study/interference_phases.h"
 
 static lamina_context *ctx;
 
@@ -345,6 +346,70 @@ static void programs_that_fail_end_the_study(void **state)
 }
 
 /* A level of the memory's own traffic is reached, and beside it the program still ends. */
+/* Of two ranks, the one that marked first; names of objects, torn and strange lines are no phases. */
+static void marks_become_stretches(void **state)
+{
+  (void)state;
+  lmi_phase_stretch *stretches = NULL;
+  size_t count = 0;
+  FILE *file = fopen("marks.log", "w");
+  assert_non_null(file);
+  fputs("500 7 = ff 64 matrix\n1000 7 + 0 0 set up\n1100 8 + 0 0 other\n2000 7 - 0 0 \n\nnonsense\n3000 7 + 0 0 solve",
+        file);
+  fclose(file);
+  assert_int_equal(lmi_phase_stretches(ctx, "marks.log", &stretches, &count), LAMINA_OK);
+  assert_int_equal(count, 3);
+  assert_string_equal(stretches[0].name, "set up");
+  assert_int_equal(stretches[0].utc_ns, 1000);
+  assert_string_equal(stretches[1].name, "");
+  assert_string_equal(stretches[2].name, "solve");
+  lmi_free(ctx, stretches);
+  assert_int_equal(lmi_phase_stretches(ctx, "no-such-file", &stretches, &count), LAMINA_ERROR_FILE);
+  lamina_error_clear(ctx);
+}
+
+/* A piece belongs to where its middle lies: ends 1.05 (middle 0.95) before "a", 1.15 and 1.9 in it, 2.1 behind it. */
+static void pieces_belong_to_the_phase_of_their_middle(void **state)
+{
+  (void)state;
+  const int64_t second = 1000000000, utc = 5000 * second;
+  const lmi_phase_stretch stretches[] = {{utc + second, "a"}, {utc + 2 * second, ""}, {utc + 3 * second, "b"}};
+  const lmi_reference_sample samples[] = {{1.05, 0.2}, {1.15, 0.2}, {1.9, 0.4}, {2.2, 0.4}, {3.5, 0.6}};
+  lamina_interference result = {.idle_piece_seconds = 0.2};
+  assert_int_equal(
+    lmi_coefficients_by_phase(ctx, samples, LMI_COUNT(samples), utc, stretches, LMI_COUNT(stretches), &result),
+    LAMINA_OK);
+  assert_int_equal(result.phase_count, 3);
+  assert_string_equal(result.phases[0].name, "");
+  assert_int_equal(result.phases[0].sample_count, 2);
+  assert_string_equal(result.phases[1].name, "a");
+  assert_near(result.phases[1].coefficient.min, 1);
+  assert_near(result.phases[1].coefficient.max, 2);
+  assert_near(result.phases[2].coefficient.median, 3);
+  lmi_free(ctx, result.phases);
+}
+
+static void phases_of_a_program_have_coefficients(void **state)
+{
+  (void)state;
+  lamina_interference *result = NULL;
+  int exit_code = 0;
+  char *const argv[] = {
+    "sh", "-c", "[ -z \"$LAMINA_PHASES\" ] || echo \"$(date +%s%N) $$ + 0 0 rest\" >> \"$LAMINA_PHASES\"; sleep 0.4",
+    NULL};
+  const lamina_status status = interfere(argv, NULL, 0, &exit_code, &result);
+  if (status == LAMINA_UNAVAILABLE)
+    LMI_SKIP("%s", lamina_error_message(ctx));
+  assert_int_equal(status, LAMINA_OK);
+  size_t sum = 0;
+  for (size_t i = 0; i < result->phase_count; i++)
+    sum += result->phases[i].sample_count;
+  assert_int_equal(sum, result->sample_count);
+  assert_string_equal(result->phases[result->phase_count - 1].name, "rest");
+  assert_true(result->phases[result->phase_count - 1].coefficient.median > 0);
+  lamina_interference_destroy(ctx, result);
+}
+
 static void levels_are_reached(void **state)
 {
   (void)state;
@@ -383,6 +448,10 @@ static void levels_are_reached(void **state)
 }
 
 LMI_TEST_MAIN(cmocka_unit_test(quartiles_are_linear_between_values),
+              cmocka_unit_test_setup_teardown(marks_become_stretches, make_context, destroy_context),
+              cmocka_unit_test_setup_teardown(pieces_belong_to_the_phase_of_their_middle, make_context,
+                                              destroy_context),
+              cmocka_unit_test_setup_teardown(phases_of_a_program_have_coefficients, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(bands_hold_the_ratio, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(a_constant_level_gives_the_plain_quotient, make_context, destroy_context),
               cmocka_unit_test_setup_teardown(steps_add_up, make_context, destroy_context),
