@@ -152,21 +152,31 @@ static int64_t run_launch(const lmi_launch *launch, int64_t first, int64_t count
   return bad;
 }
 
-/* Runs this thread's share of the planes of all launches, counted through in order. `exchange`: what this thread looks
- * after meanwhile, or NULL. */
+/* A launch of so many planes or blocks a thread is dealt on its own: launches of one phase may cost differently an
+ * item, as those of plain and special blocks do. Shorter ones are counted through in order. */
+enum { ALONE_FROM = 16 };
+
+static bool is_dealt_alone(const lmi_launch *launch, int threads)
+{
+  return launch->count >= (int64_t)ALONE_FROM * threads;
+}
+
+/* Runs this thread's share of all launches. `exchange`: what this thread looks after meanwhile, or NULL. */
 static void run_share(const lmi_phase *phase, lmi_exchange *exchange, int thread, int threads, int64_t step,
                       lmi_fault *fault)
 {
-  int64_t total = 0;
+  int64_t total = 0, before = 0;
   for (size_t i = 0; i < phase->launch_count; i++)
-    total += phase->launches[i].count;
+    total += is_dealt_alone(&phase->launches[i], threads) ? 0 : phase->launches[i].count;
   const int64_t begin = total * thread / threads, end = total * (thread + 1) / threads;
-  int64_t before = 0;
   for (size_t i = 0; i < phase->launch_count; i++) {
     const lmi_launch *launch = &phase->launches[i];
-    const int64_t from = begin > before ? begin - before : 0;
-    const int64_t to = end - before < launch->count ? end - before : launch->count;
-    before += launch->count;
+    int64_t from = launch->count * thread / threads, to = launch->count * (thread + 1) / threads;
+    if (!is_dealt_alone(launch, threads)) {
+      from = begin > before ? begin - before : 0;
+      to = end - before < launch->count ? end - before : launch->count;
+      before += launch->count;
+    }
     if (from >= to)
       continue;
     const int64_t bad = run_launch(launch, launch->first + from, to - from, exchange);
