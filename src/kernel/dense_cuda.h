@@ -208,12 +208,12 @@ LMK_INLINE bool LMK_NAME(find_row)(const lmk_device_step *step, int parity, int 
   const int32_t layer = parity ? LMK_BLOCKS(z) - 1 - LMK_BLOCK(z) : LMK_BLOCK(z);
   *part = 0;
 #if LMK_JOINED
-  while (*part + 1 < step->part_count && layer >= step->parts[*part + 1].first_layer)
+  while (*part + 1 < step->part_count && layer >= step->first_layer[*part + 1])
     ++*part;
 #endif
   const lmk_device_part *found = &step->parts[*part];
   *y = step->first_row + LMK_BLOCK(y) * LMK_BLOCK_Y + LMK_THREAD(y);
-  *z = found->first_plane + (layer - found->first_layer) * LMK_BLOCK_Z + (LMK_BLOCK_Z > 1 ? LMK_THREAD(z) : 0);
+  *z = found->first_plane + (layer - step->first_layer[*part]) * LMK_BLOCK_Z + (LMK_BLOCK_Z > 1 ? LMK_THREAD(z) : 0);
   return *y < LMK_NY && *z < found->end_plane;
 }
 

@@ -36,7 +36,6 @@ typedef struct lmk_device_part {
   lmk_device_slab slab;
   void *source, *target;
   int32_t first_plane, end_plane; /* of this launch */
-  int32_t first_layer;            /* of thread blocks along z that work on it */
   uint32_t partition;
 } lmk_device_part;
 
@@ -57,6 +56,8 @@ typedef struct lmk_device_step {
   int32_t first_row;                              /* of this launch */
   int32_t part_count;
   uint32_t step; /* after watch->base */
+  int32_t
+    first_layer[LMK_MAX_PARTS]; /* of thread blocks along z that work on each part; together, as all are looked at */
   lmk_device_part parts[LMK_PARTS];
 } lmk_device_step;
 

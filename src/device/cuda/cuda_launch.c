@@ -109,7 +109,7 @@ static unsigned add_part(const lmi_launch *launch, unsigned layers, lmk_device_s
 {
   lmk_device_part *part = &step->parts[step->part_count++];
   *part = make_part(launch);
-  part->first_layer = (int32_t)layers;
+  step->first_layer[step->part_count - 1] = (int32_t)layers;
   set_momentum(&((const lmk_step *)launch->arguments)->dense, launch->kernel->shape.rest_density, step);
   return layers + blocks(launch->count, launch->kernel->shape.block[2]);
 }
