@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "level_slab.h"
 
-#include <omp.h>
-
 #include "solver_internal.h"
 
 /* Density - 1 and momentum of each level's planes in the layer, component by component in each plane, in the kernels'
@@ -109,12 +107,11 @@ static void mean_plane(const lmi_level_slab *slab, int level, int64_t plane)
 lamina_status lmi_level_slab_read(lmi_level_slab *slab, int64_t index)
 {
   const lmi_flow *flow = slab->solver->flow;
-  const int threads = lamina_context_thread_count(slab->solver->ctx);
   slab->index = index;
   for (int level = 0; level < slab->levels->count; level++) {
     const int64_t planes = planes_of(slab, level);
     LMI_TRY(flow->ops->level_planes(flow, level, LMI_PLANES_MOMENTS, index * planes, planes, slab->moments[level]));
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(lamina_context_thread_count(slab->solver->ctx)) schedule(static)
     for (int64_t plane = 0; plane < planes; plane++) {
       take_force(slab, level, plane);
       if (level > 0)
