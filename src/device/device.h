@@ -30,8 +30,9 @@ typedef struct lmi_dense_key {
   int64_t nx, ny; /* cells of a row, rows of a plane: 1 in two dimensions */
   /* Faces joined inside a slab; z is not where several slabs are neighbours. */
   bool wraps_x, wraps_y, wraps_z;
-  bool direct; /* where it can, a step reaches into neighbouring slabs, and no messages are sent */
-  bool joined; /* a backend's own: it does so in place, for one memory holds them all */
+  bool direct;  /* where it can, a step reaches into neighbouring slabs, and no messages are sent */
+  bool joined;  /* a backend's own: it does so in place, for one memory holds them all */
+  bool special; /* of blocks: some have cells with boundary data */
 } lmi_dense_key;
 
 /* How the places of one component in one plane are arranged (kernel/dense.h); numbers of places. */
@@ -49,9 +50,10 @@ typedef struct lmi_dense_kernels {
 /* Over blocks of a partition. Steps take lmk_block_step, those over planes lmk_block_planes (kernel/block.h). `special`
  * is the step for launches that may meet cells with boundary data, `jump` that for blocks that touch another level;
  * `stream` and `collide` are the two halves of either, and `aside` takes lmk_aside over runs of entries
- * (kernel/jump.h). What a backend does not have is NULL. Owned by the device. */
+ * (kernel/jump.h); `settle` takes lmk_settle (kernel/boundary_data.h) and comes before all launches of a step, the host
+ * settles where it is NULL. What a backend does not have is NULL. Owned by the device. */
 typedef struct lmi_block_kernels {
-  const lmi_kernel *step, *special, *jump, *stream, *collide, *aside;
+  const lmi_kernel *step, *special, *settle, *jump, *stream, *collide, *aside;
   const lmi_kernel *import_planes, *export_planes, *moments;
 } lmi_block_kernels;
 
@@ -130,10 +132,15 @@ typedef struct lmi_device_ops {
 
   lamina_status (*dense_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_dense_kernels *kernels);
 
-  /* Kernels of blocks; of the key only lattice, collision, precision, storage, streaming and force count. NULL: this
-   * backend has none. */
+  /* Kernels of blocks; of the key only lattice, collision, precision, storage, streaming, force and special count.
+   * NULL: this backend has none. */
   lamina_status (*block_kernels)(lmi_device *device, const lmi_dense_key *key, lmi_block_kernels *kernels);
   bool crosses_jumps; /* those between levels are among them */
+
+  /* Arrays in host memory that launches work on copies of, named by their addresses: there, and back. Blocking, between
+   * replays; a launch may point into an array that was sent. NULL: launches work on the arrays themselves. */
+  lamina_status (*send_table)(lmi_device *device, const void *table, size_t bytes);
+  lamina_status (*fetch_table)(lmi_device *device, void *table, size_t bytes);
 
   /* A kernel of a user over cells of one type; takes lmk_cells as arguments (kernel/cells.h), its fields in host
    * memory. Owned by the device. NULL: this backend runs none. */

@@ -179,8 +179,6 @@ static lamina_status make_boundary(lmi_block_flow *flow, const lamina_solver_opt
   lamina_int3 *cells = NULL;
   if (flow->blocks.special_blocks == 0)
     return LAMINA_OK;
-  LMI_REQUIRE(ctx, options->backend != LAMINA_BACKEND_CUDA, LAMINA_UNAVAILABLE,
-              "open faces, slip, curved and moving bodies, and loads run on backend cpu so far, not on cuda");
   LMI_TRY(LMI_ALLOC(ctx, (size_t)flow->blocks.layers.count, &flow->sets));
   LMI_TRY(LMI_ALLOC(ctx, (size_t)items, &cells));
   for (int64_t i = 0; i < items; i++)
@@ -250,6 +248,19 @@ static lmk_block_step make_step(const lmi_block_flow *flow, const lamina_solver_
   return step;
 }
 
+static bool has_outflow(const lmi_block_flow *flow)
+{
+  return flow->base.boundary != NULL && flow->base.boundary->outflow_count > 0;
+}
+
+static void fill_settles(lmi_block_flow *flow)
+{
+  for (int e = 0; has_outflow(flow) && e < LMI_BLOCK_PERIOD; e++) {
+    flow->settles[e] = lmi_boundary_settle_set(flow->base.boundary, 1 - e);
+    flow->settle_arguments[e] = &flow->settles[e];
+  }
+}
+
 static void fill_steps(lmi_block_flow *flow, const lamina_solver_options *options)
 {
   for (size_t i = 0; i < flow->launch_count; i++) {
@@ -262,6 +273,7 @@ static void fill_steps(lmi_block_flow *flow, const lamina_solver_options *option
       flow->arguments[i * LMI_BLOCK_PERIOD + (size_t)e] = step;
     }
   }
+  fill_settles(flow);
 }
 
 static void update(lmi_flow *base, const lamina_solver_options *options)
@@ -295,11 +307,13 @@ static lamina_status make_schedule(lmi_block_flow *flow, const lamina_solver_opt
     .overlap = !options->no_overlap,
     .shared = rows,
     .shared_count = flow->base.boundary != NULL ? lmi_boundary_rows(flow->base.boundary, rows) : 0,
+    .settle = has_outflow(flow) ? flow->kernels.settle : NULL,
+    .settle_arguments = flow->settle_arguments,
   };
   return lmi_block_schedule_create(flow->base.device, &program, schedule);
 }
 
-static lmi_dense_key make_key(const lamina_solver_options *options)
+static lmi_dense_key make_key(const lamina_solver_options *options, const lmi_blocks *blocks)
 {
   return (lmi_dense_key){
     .lattice = options->lattice,
@@ -308,13 +322,14 @@ static lmi_dense_key make_key(const lamina_solver_options *options)
     .storage = options->storage,
     .streaming = options->streaming,
     .force = lmi_has_force(options),
+    .special = blocks->special_blocks > 0,
   };
 }
 
 static lamina_status set_force(lmi_flow *base, const lamina_solver_options *options)
 {
   lmi_block_flow *flow = (lmi_block_flow *)base;
-  const lmi_dense_key key = make_key(options);
+  const lmi_dense_key key = make_key(options, &flow->blocks);
   LMI_TRY(base->device->ops->block_kernels(base->device, &key, &flow->kernels));
   list_launches(flow, options->grouping);
   if (base->boundary != NULL)
@@ -439,7 +454,7 @@ static lamina_status build(lmi_block_flow *flow, const lamina_solver_options *op
   lamina_context *ctx = flow->base.ctx;
   const lmi_device_options device_options = lmi_flow_device_options(ctx, options);
   const lmi_device_ops *ops = lmi_backend_find(lamina_backend_name(options->backend));
-  const lmi_dense_key key = make_key(options);
+  const lmi_dense_key key = make_key(options, &flow->blocks);
   LMI_TRY(ops->open(ctx, &device_options, &flow->base.device));
   LMI_TRY(ops->block_kernels(flow->base.device, &key, &flow->kernels));
   if (ops->require_room != NULL) {
@@ -509,19 +524,26 @@ static lamina_status replay(lmi_block_flow *flow, int64_t steps, lmi_fault *faul
   return LAMINA_OK;
 }
 
-/* With an outflow step by step: its mean density is taken before each. */
-static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
+/* With an outflow that the host settles step by step: its mean density is taken before each. */
+static lamina_status run_steps(lmi_block_flow *flow, int64_t steps, lmi_fault *fault)
 {
-  lmi_block_flow *flow = (lmi_block_flow *)base;
-  const bool settles = base->boundary != NULL && base->boundary->outflow_count > 0;
-  *fault = (lmi_fault){0};
-  if (!settles)
-    LMI_TRY(replay(flow, steps, fault));
-  for (int64_t step = 0; settles && step < steps && !fault->found; step++) {
-    LMI_TRY(lmi_boundary_settle(base->boundary, (int)((flow->replayed + 1) % LMI_BLOCK_PERIOD)));
+  if (!has_outflow(flow) || flow->kernels.settle != NULL)
+    return replay(flow, steps, fault);
+  for (int64_t step = 0; step < steps && !fault->found; step++) {
+    LMI_TRY(lmi_boundary_settle(flow->base.boundary, (int)((flow->replayed + 1) % LMI_BLOCK_PERIOD)));
     LMI_TRY(replay(flow, 1, fault));
     fault->step = step;
   }
+  return LAMINA_OK;
+}
+
+static lamina_status run(lmi_flow *base, int64_t steps, lmi_fault *fault)
+{
+  lmi_block_flow *flow = (lmi_block_flow *)base;
+  *fault = (lmi_fault){0};
+  if (base->boundary != NULL)
+    LMI_TRY(lmi_boundary_send(base->boundary, base->device));
+  LMI_TRY(run_steps(flow, steps, fault));
   if (!fault->found)
     return LAMINA_OK;
   const lmi_partition *layers = &flow->blocks.layers;

@@ -25,6 +25,8 @@ typedef struct lmi_block_flow {
   size_t launch_count;
   lmk_block_step *steps; /* period x launches */
   const void **arguments;
+  lmk_settle settles[LMI_BLOCK_PERIOD]; /* of outflows, before each step */
+  const void *settle_arguments[LMI_BLOCK_PERIOD];
   lmi_schedule schedule;
   int64_t replayed; /* steps since the state was last set */
 } lmi_block_flow;

@@ -400,17 +400,36 @@ static void set_links(const lmi_boundary_view *view, lmi_boundary *b)
 
 /* ---- outflow ---- */
 
+/* Cells in the order of planes, rows and columns are rows of the face one after the other. */
 static lamina_status add_outflow(lmi_boundary *b, int face, double length)
 {
-  lmi_outflow *out = &b->outflows[b->outflow_count++];
-  *out = (lmi_outflow){.face = face, .rate = RETURN_SHARE * SOUND / length};
+  const lmk_open_face *f = &b->faces[face];
+  const int at = b->outflow_count++;
+  const int32_t rows = f->cells[1];
+  int32_t count = 0;
   for (int64_t i = 0; i < b->item_count; i++)
-    out->item_count += b->special[i].face == face;
-  LMI_TRY(LMI_ALLOC(b->ctx, (size_t)out->item_count, &out->items));
-  int64_t at = 0;
-  for (int64_t i = 0; i < b->item_count; i++)
-    if (b->special[b->order[i]].face == face)
-      out->items[at++] = b->order[i];
+    count += b->special[i].face == face;
+  LMI_TRY(LMI_ALLOC(b->ctx, (size_t)rows + 1, &b->outflow_rows[at]));
+  LMI_TRY(LMI_ALLOC(b->ctx, (size_t)count, &b->outflow_cells[at]));
+  b->outflows[at] = (lmk_outflow){
+    .face = face,
+    .rows = rows,
+    .row_first = b->outflow_rows[at],
+    .cells = b->outflow_cells[at],
+    .rate = RETURN_SHARE * SOUND / length,
+    .asked = b->asked[face],
+  };
+  count = 0;
+  for (int64_t i = 0; i < b->item_count; i++) {
+    const lmk_special *special = &b->special[b->order[i]];
+    if (special->face != face)
+      continue;
+    b->outflow_cells[at][count++] = special->i + f->cells[0] * special->j;
+    b->outflow_rows[at][special->j + 1] = count;
+  }
+  for (int32_t row = 0; row < rows; row++) /* rows without any */
+    if (b->outflow_rows[at][row + 1] == 0)
+      b->outflow_rows[at][row + 1] = b->outflow_rows[at][row];
   return LAMINA_OK;
 }
 
@@ -424,36 +443,43 @@ static lamina_status add_outflows(lmi_boundary *b, const lamina_solver_options *
   return LAMINA_OK;
 }
 
-/* The mean of what the last step left: step parity 0 or 1. Plane by plane, then the planes in order, as ranks that hold
- * planes do it together. */
-static lamina_status settle_outflow(lmi_boundary *b, const lmi_outflow *out, int parity)
+lmk_settle lmi_boundary_settle_set(const lmi_boundary *b, int parity)
 {
-  const lmk_open_face *f = &b->faces[out->face];
-  const int64_t first = parity * b->set.record_values;
-  double *sums = b->plane_sums, *counts = sums + b->extent[2], sum = 0.0, count = 0.0;
-  memset(sums, 0, 2 * (size_t)b->extent[2] * sizeof *sums);
-  for (int64_t i = 0; i < out->item_count; i++) {
-    const lmk_special *at = &b->special[out->items[i]];
-    const int64_t cell = at->i + (int64_t)f->cells[0] * at->j, plane = b->cells[out->items[i]].z;
-    sums[plane] += get_real(b, b->records, first + lmk_part_at(f, LMK_RECORD_EXCESS, cell));
-    counts[plane] += 1.0;
+  lmk_settle settle = {
+    .faces = (lmk_open_face *)b->set.faces,
+    .records = (const char *)b->records + (size_t)(parity * b->set.record_values) * b->real_bytes,
+    .outflow_count = b->outflow_count,
+  };
+  memcpy(settle.outflows, b->outflows, sizeof settle.outflows);
+  return settle;
+}
+
+/* Rows of the face, then the rows in order, as ranks that hold rows do it together, and devices. */
+static lamina_status settle_outflow(const lmi_boundary *b, const lmk_settle *settle, const lmk_outflow *out)
+{
+  const size_t rows = (size_t)out->rows;
+  double *sums = b->row_sums, *counts = sums + rows, sum = 0.0, count = 0.0;
+  for (size_t row = 0; row < rows; row++) {
+    sums[row] = 0.0;
+    counts[row] = (double)(out->row_first[row + 1] - out->row_first[row]);
+    for (int32_t i = out->row_first[row]; i < out->row_first[row + 1]; i++)
+      sums[row] +=
+        get_real(b, settle->records, lmk_part_at(&settle->faces[out->face], LMK_RECORD_EXCESS, out->cells[i]));
   }
-  LMI_TRY(lmi_ranks_merge_bits(b->ctx, sums, 2 * (size_t)b->extent[2] * sizeof *sums));
-  for (int64_t plane = 0; plane < b->extent[2]; plane++) {
-    sum += sums[plane];
-    count += counts[plane];
+  LMI_TRY(lmi_ranks_merge_bits(b->ctx, sums, 2 * rows * sizeof *sums));
+  for (size_t row = 0; row < rows; row++) {
+    sum += sums[row];
+    count += counts[row];
   }
-  if (count == 0.0)
-    return LAMINA_OK;
-  const double mean = sum / count;
-  b->faces[out->face].excess = mean - out->rate / LMK_OUTFLOW_DRAW * (mean - b->asked[out->face]);
+  lmk_settle_face(settle, out, sum, count);
   return LAMINA_OK;
 }
 
 lamina_status lmi_boundary_settle(lmi_boundary *b, int parity)
 {
-  for (int i = 0; i < b->outflow_count; i++)
-    LMI_TRY(settle_outflow(b, &b->outflows[i], parity));
+  const lmk_settle settle = lmi_boundary_settle_set(b, parity);
+  for (int i = 0; i < settle.outflow_count; i++)
+    LMI_TRY(settle_outflow(b, &settle, &settle.outflows[i]));
   return LAMINA_OK;
 }
 
@@ -578,6 +604,7 @@ static void set_velocities(lmi_boundary *b, int face, const double u[3])
 
 void lmi_boundary_update(lmi_boundary *b, const lamina_solver_options *options)
 {
+  b->changed |= LMI_BOUNDARY_SETTINGS;
   b->set.omega = options->omega;
   lmi_kernel_vector(options, options->force, b->set.force);
   for (int kernel_face = 0; kernel_face < LMK_FACES; kernel_face++) {
@@ -593,6 +620,8 @@ void lmi_boundary_update(lmi_boundary *b, const lamina_solver_options *options)
     if (!b->has_profile[face] && b->faces[face].kind <= LMK_OPEN_PRESSURE)
       set_velocities(b, face, u);
   }
+  for (int i = 0; i < b->outflow_count; i++)
+    b->outflows[i].asked = b->asked[b->outflows[i].face];
 }
 
 lamina_status lmi_boundary_create(lamina_context *ctx, const lmi_boundary_view *view, const lamina_int3 *cells,
@@ -612,8 +641,9 @@ lamina_status lmi_boundary_create(lamina_context *ctx, const lmi_boundary_view *
   LMI_TRY_GOTO(status, make_links(view, b), cleanup);
   LMI_TRY_GOTO(status, add_outflows(b, view->options), cleanup);
   LMI_TRY_GOTO(status, allocate_reals(b, 2 * b->set.record_values, &b->records), cleanup);
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, 2 * (size_t)b->extent[2], &b->plane_sums), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, 2 * (size_t)(b->extent[1] + b->extent[2]), &b->row_sums), cleanup);
   fill_set(b, view->options);
+  b->changed = LMI_BOUNDARY_TABLES | LMI_BOUNDARY_SETTINGS | LMI_BOUNDARY_STATE;
   *boundary = b;
   return LAMINA_OK;
 
@@ -626,12 +656,14 @@ void lmi_boundary_destroy(lmi_boundary *b)
 {
   if (b == NULL)
     return;
-  void *const arrays[] = {b->cells,    b->order, b->special, b->links,    b->motion,  b->arm,       b->surface,
-                          b->velocity, b->push,  b->kept,    b->exchange, b->records, b->plane_sums};
+  void *const arrays[] = {b->cells,    b->order, b->special, b->links,    b->motion,  b->arm,     b->surface,
+                          b->velocity, b->push,  b->kept,    b->exchange, b->records, b->row_sums};
   for (size_t i = 0; i < LMI_COUNT(arrays); i++)
     lmi_free(b->ctx, arrays[i]);
-  for (int i = 0; i < b->outflow_count; i++)
-    lmi_free(b->ctx, b->outflows[i].items);
+  for (int i = 0; i < b->outflow_count; i++) {
+    lmi_free(b->ctx, b->outflow_rows[i]);
+    lmi_free(b->ctx, b->outflow_cells[i]);
+  }
   lmi_free(b->ctx, b);
 }
 
@@ -660,6 +692,7 @@ void lmi_boundary_import(lmi_boundary *b, int64_t first, int64_t count, const vo
 {
   lmi_leave_function *leave = leave_function(b);
   const int64_t cells = b->extent[0] * b->extent[1];
+  b->changed |= LMI_BOUNDARY_STATE;
   for (int64_t item = 0; item < b->item_count; item++) {
     const lamina_int3 cell = b->cells[item];
     double room[LMK_MAX_VELOCITIES];
@@ -679,6 +712,7 @@ void lmi_boundary_scale_face(lmi_boundary *b, int kernel_face, double factor)
   const int face = b->face_number[kernel_face];
   if (face < 0)
     return;
+  b->changed |= LMI_BOUNDARY_SETTINGS;
   b->faces[face].scale = factor;
   if (b->faces[face].kind == LMK_OPEN_PRESSURE)
     b->faces[face].excess = factor * b->asked[face];
@@ -686,6 +720,7 @@ void lmi_boundary_scale_face(lmi_boundary *b, int kernel_face, double factor)
 
 void lmi_boundary_scale_motion(lmi_boundary *b, int body, double factor)
 {
+  b->changed |= LMI_BOUNDARY_SETTINGS;
   if (body >= 1 && body <= b->body_count)
     b->motion[body - 1] = factor;
 }

@@ -32,13 +32,8 @@ typedef struct lmi_load {
   double force[3], torque[3];
 } lmi_load;
 
-/* An outflow's density is alike all over its face but for sound that passes; after each step its mean is taken anew. */
-typedef struct lmi_outflow {
-  int face;       /* of lmi_boundary.faces */
-  int64_t *items; /* in the order of cells */
-  int64_t item_count;
-  double rate; /* of the return to the density asked for, a step */
-} lmi_outflow;
+/* Which of the arrays the host changed since a device last got them. */
+enum { LMI_BOUNDARY_TABLES = 1, LMI_BOUNDARY_SETTINGS = 2, LMI_BOUNDARY_STATE = 4 };
 
 typedef struct lmi_boundary {
   lamina_context *ctx;
@@ -60,10 +55,13 @@ typedef struct lmi_boundary {
   double (*arm)[3];     /* a link: from the body's centre to where it meets the surface */
   double (*surface)[3]; /* a link: velocity of the surface there */
   int body_count;
-  lmi_outflow outflows[LMK_FACES];
+  lmk_outflow outflows[LMK_FACES];
+  int32_t *outflow_rows[LMK_FACES], *outflow_cells[LMK_FACES]; /* what those point to */
   int outflow_count;
+  unsigned changed; /* LMI_BOUNDARY_* */
+  bool is_behind;   /* a device has stepped since it was last asked for the exchange */
   void *velocity, *push, *kept, *exchange, *records;
-  double *plane_sums; /* of an outflow: sums of all planes of the box, then their counts */
+  double *row_sums; /* of an outflow: sums of all rows of its face, then their counts */
 } lmi_boundary;
 
 /* `cells`: the special cells of this rank in the order of their items; copied. Items with x < 0 stand for no cell: a
@@ -84,10 +82,17 @@ void lmi_boundary_import(lmi_boundary *boundary, int64_t first, int64_t count, c
 /* Takes the mean of each outflow, where there is one: to be called before every single step, with the parity of the
  * step before it (after an import: 1). Collective. */
 LAMINA_NODISCARD lamina_status lmi_boundary_settle(lmi_boundary *boundary, int parity);
+/* What that works on; a backend that settles by itself reads it. */
+lmk_settle lmi_boundary_settle_set(const lmi_boundary *boundary, int parity);
 
 /* What a step of each parity reads of records in rows along the last axis, for ranks that hold neighbouring planes:
  * rows[0] to rows[count - 1], at most LMK_FACES. */
 size_t lmi_boundary_rows(const lmi_boundary *boundary, lmi_shared_rows *rows);
+
+/* boundary_device.c: for a device whose launches use copies of the arrays; others need neither. Before a replay: what
+ * changed goes there. Before loads are summed: what links exchanged comes back. */
+LAMINA_NODISCARD lamina_status lmi_boundary_send(lmi_boundary *boundary, lmi_device *device);
+LAMINA_NODISCARD lamina_status lmi_boundary_fetch_exchange(lmi_boundary *boundary, lmi_device *device);
 
 /* Factor on what a face of the box asks for (velocity, or density - 1), from the next step on; no open face: nothing.
  */

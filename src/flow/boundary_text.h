@@ -5,6 +5,8 @@
 
 #include "kernel/prelude_host.h"
 
+#include "kernel/dense.h"
+
 #include "kernel/boundary_data.h"
 
 typedef void lmi_leave_function(const void *g, const lmk_boundary *set, int64_t item);

@@ -45,6 +45,7 @@ lamina_status lamina_solver_body_load(const lamina_solver *solver, int body, lam
   lmi_load sum;
   *load = (lamina_body_load){{0, 0, 0}, {0, 0, 0}};
   LMI_TRY(check_body(solver, body));
+  LMI_TRY(lmi_boundary_fetch_exchange(solver->flow->boundary, solver->flow->device));
   LMI_TRY(lmi_boundary_sum_load(solver->flow->boundary, body, &sum));
   load->force = (lamina_real3){sum.force[0], sum.force[1], sum.force[2]};
   load->torque = (lamina_real3){sum.torque[0], sum.torque[1], sum.torque[2]};

@@ -3,7 +3,7 @@
 
 #include "message_plan.h"
 
-enum { MAX_COMPONENTS = 32, SETS_OF_A_FACE = 4, MAX_PHASES = 2 };
+enum { MAX_COMPONENTS = 32, SETS_OF_A_FACE = 4, MAX_PHASES = 3 };
 
 typedef struct program_maker {
   const lmi_block_program *program;
@@ -143,11 +143,23 @@ static void end_phase(program_maker *maker, size_t first_copy, size_t first_laun
 }
 
 /* Whether anything is sent is decided for all ranks alike: it shapes phases, not messages. */
+static void plan_settle(program_maker *maker, size_t step)
+{
+  const lmi_block_program *program = maker->program;
+  const size_t launches = maker->launches;
+  if (program->settle == NULL)
+    return;
+  maker->schedule->launches[maker->launches++] =
+    (lmi_launch){.kernel = program->settle, .arguments = program->settle_arguments[step], .count = 1};
+  end_phase(maker, maker->copies, launches, NULL);
+}
+
 static lamina_status plan_step(program_maker *maker, size_t step)
 {
   const lmi_partition *layers = &maker->program->blocks->layers;
   const size_t copies = maker->copies, first_phase = maker->phases;
   const double messages = maker->schedule->period.messages;
+  plan_settle(maker, step);
   size_t launches = maker->launches;
   lmi_exchange *exchange = NULL;
   lmi_message_plan_begin(&maker->messages);
@@ -181,7 +193,7 @@ lamina_status lmi_block_schedule_create(lmi_device *device, const lmi_block_prog
   program_maker maker = {
     .program = program, .device = device, .schedule = schedule, .messages = {.partition = &program->blocks->layers}};
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps * faces * SETS_OF_A_FACE * MAX_COMPONENTS, &schedule->copies), cleanup);
-  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps * program->launch_count, &schedule->launches), cleanup);
+  LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps * (program->launch_count + 1), &schedule->launches), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps * MAX_PHASES, &schedule->phases), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps, &schedule->steps), cleanup);
   LMI_TRY_GOTO(status, LMI_ALLOC(ctx, steps, &schedule->messages), cleanup);

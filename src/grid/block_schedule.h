@@ -37,6 +37,9 @@ typedef struct lmi_block_program {
    * its neighbours: sent between ranks alone. */
   const lmi_shared_rows *shared;
   size_t shared_count;
+  /* What comes before all launches of a step, or NULL; arguments by step. */
+  const lmi_kernel *settle;
+  const void *const *settle_arguments;
 } lmi_block_program;
 
 /* All ranks plan the same steps. The device is that of all memory named. */

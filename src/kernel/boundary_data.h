@@ -64,6 +64,32 @@ typedef struct lmk_boundary {
   double omega;
 } lmk_boundary;
 
+/* An outflow's density is alike all over its face but for sound that passes; before each step its mean is taken anew:
+ * rows of the face first, then the rows in order, so that whoever holds rows can share the work. */
+typedef struct lmk_outflow {
+  int32_t face, rows;
+  const int32_t *row_first; /* rows + 1: into cells */
+  const int32_t *cells;     /* of the face, those it rules, by rows */
+  double rate;              /* of the return to the density asked for, a step */
+  double asked;             /* density - 1 */
+} lmk_outflow;
+
+typedef struct lmk_settle {
+  lmk_open_face *faces;
+  const void *records; /* reals: those the last step left */
+  int32_t outflow_count;
+  lmk_outflow outflows[LMK_FACES];
+} lmk_settle;
+
+/* `sum` is that of density - 1 over the `count` cells of the outflow. */
+LMK_INLINE void lmk_settle_face(const lmk_settle *settle, const lmk_outflow *out, double sum, double count)
+{
+  if (count == 0.0)
+    return;
+  const double mean = sum / count;
+  settle->faces[out->face].excess = mean - out->rate / LMK_OUTFLOW_DRAW * (mean - out->asked);
+}
+
 /* Components of a velocity along the axes of a face. */
 LMK_INLINE int lmk_first_part(int axis, int cx, int cy)
 {

@@ -13,6 +13,7 @@ typedef unsigned long long uint64_t;
 
 #define LMK_INLINE static __device__ __forceinline__
 #define LMK_UNROLL _Pragma("unroll")
+#define LMK_NO_UNROLL _Pragma("unroll 1")
 #define LMK_RESTRICT __restrict__
 
 /* A function the host can launch, and what it may ask about its place in the launch. */
@@ -23,6 +24,10 @@ typedef unsigned long long uint64_t;
 #define LMK_BLOCK(axis) ((int)blockIdx.axis)
 #define LMK_BLOCKS(axis) ((int)gridDim.axis)
 #define LMK_THREAD(axis) ((int)threadIdx.axis)
+/* Threads of a thread block share, and wait for each other: only in a kernel itself, and what comes before the barrier
+ * may be done twice. */
+#define LMK_SHARED __shared__
+#define LMK_BARRIER() __syncthreads()
 #define LMK_KEEP_LEAST(address, value) atomicMin((unsigned long long *)(address), (unsigned long long)(value))
 
 /* The compiler takes the value for a new one: what was derived from it is not kept in registers until here. */

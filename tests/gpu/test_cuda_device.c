@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The cuda backend on the first device of this machine; without one, what the user is told. */
 #include "cuda_cases.h"
+#include "cuda_special_cases.h"
 
 #include <lamina/accelerator.h>
 
@@ -38,5 +39,5 @@ LMI_TEST_MAIN(cmocka_unit_test(agrees_with_the_processor_1), cmocka_unit_test(ag
               cmocka_unit_test(agrees_with_the_processor_3), cmocka_unit_test(steps_in_any_portions_are_the_same),
               cmocka_unit_test(names_the_first_value_that_is_not_finite),
               cmocka_unit_test(half_storage_is_as_good_as_a_half), cmocka_unit_test(blocks_agree_with_the_processor),
-              cmocka_unit_test(refuses_what_does_not_fit), cmocka_unit_test(refuses_a_device_that_is_not_there),
-              cmocka_unit_test(says_why_there_is_no_device))
+              cmocka_unit_test(open_faces_agree_with_the_processor), cmocka_unit_test(refuses_what_does_not_fit),
+              cmocka_unit_test(refuses_a_device_that_is_not_there), cmocka_unit_test(says_why_there_is_no_device))

@@ -3,6 +3,7 @@
 /* The cuda backend on an emulated driver: the kernel texts of the device, run by the host's compiler thread by thread,
  * streams and events in random legal orders, memory poisoned. */
 #include "cuda_cases.h"
+#include "cuda_special_cases.h"
 
 #include <unistd.h>
 
@@ -68,6 +69,7 @@ LMI_TEST_MAIN(cmocka_unit_test(agrees_with_the_processor_1), cmocka_unit_test(ag
               cmocka_unit_test(agrees_with_the_processor_3), cmocka_unit_test(steps_in_any_portions_are_the_same),
               cmocka_unit_test(names_the_first_value_that_is_not_finite),
               cmocka_unit_test(half_storage_is_as_good_as_a_half), cmocka_unit_test(blocks_agree_with_the_processor),
-              cmocka_unit_test(refuses_what_does_not_fit), cmocka_unit_test(refuses_a_device_that_is_not_there),
+              cmocka_unit_test(open_faces_agree_with_the_processor), cmocka_unit_test(refuses_what_does_not_fit),
+              cmocka_unit_test(refuses_a_device_that_is_not_there),
               cmocka_unit_test(keeps_kernels_and_distrusts_damaged_ones),
               cmocka_unit_test(two_devices_give_what_one_gives))

@@ -11,6 +11,8 @@
 
 #include "kernel/naming.h"
 
+#include "kernel/dense.h"
+
 #include "kernel/boundary_data.h"
 
 #define LMK_BOUNDARY_3Q 0

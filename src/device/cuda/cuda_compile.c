@@ -8,6 +8,8 @@
 #include "device/kernel_text.h"
 #include "kernel/combinations.h"
 
+enum { CELLS_OF_A_BLOCK = 64 };
+
 typedef struct combination {
   const char *lattice, *collision, *file;
 } combination;
@@ -95,33 +97,24 @@ lamina_status lmi_cuda_dense_text(lamina_context *ctx, const lmi_dense_key *key,
                          lamina_lattice_name(key->lattice), file);
 }
 
-/* Blocks of a multiprocessor that registers must leave room for, without spilling any. */
-static int block_least(const lmi_dense_key *key)
-{
-  if (key->precision == LAMINA_F64)
-    return key->lattice == LAMINA_D2Q9 ? 3 : key->lattice == LAMINA_D3Q19 ? 2 : 1;
-  if (key->lattice == LAMINA_D3Q27)
-    return key->force ? 2 : 3;
-  return 4;
-}
-
 lamina_status lmi_cuda_block_text(lamina_context *ctx, const lmi_dense_key *key, lmi_text *text)
 {
   const char *file = collision_file(key);
-  const bool half = key->storage == LAMINA_STORAGE_F16;
+  const lmi_cuda_shape shape = lmi_cuda_block_shape_for(key);
   LMI_REQUIRE(ctx, file != NULL, LAMINA_ERROR_ARGUMENT, "there is no %s collision for %s",
               lamina_collision_name(key->collision), lamina_lattice_name(key->lattice));
   LMI_TRY(lmi_text_append(ctx, text,
                           "#include \"prelude_cuda.h\"\n#include \"naming.h\"\n#include \"dense.h\"\n"
                           "#include \"block.h\"\n#define LMK_REAL %s\n#define LMK_SUFFIX device\n"
-                          "#define LMK_FORCE %d\n#define LMK_LANES 1\n#define LMK_STORAGE_BITS %d\n"
-                          "#define LMK_REST_DENSITY %s\n#define LMK_HAS_Y %d\n#define LMK_BLOCK_LEAST %d\n"
+                          "#define LMK_FORCE %d\n#define LMK_LANES %d\n#define LMK_STORAGE_BITS %d\n"
+                          "#define LMK_REST_DENSITY %.1f\n#define LMK_HAS_Y %d\n#define LMK_BLOCK_GROUP %d\n"
+                          "#define LMK_BLOCK_LEAST %d\n#define LMK_BLOCK_LEAST_ANY %d\n"
+                          "#define LMK_BLOCK_ROUNDS %d\n#define LMK_SPECIAL %d\n"
                           "#define LMK_BLOCK_TEXT 1\n",
-                          key->precision == LAMINA_F64 ? "double" : "float", key->force,
-                          half                           ? 16
-                          : key->precision == LAMINA_F64 ? 64
-                                                         : 32,
-                          half ? "32768.0" : "1.0", lamina_lattice_dimension(key->lattice) == 3, block_least(key)));
+                          key->precision == LAMINA_F64 ? "double" : "float", key->force, shape.lanes,
+                          shape.element_bits, shape.rest_density, lamina_lattice_dimension(key->lattice) == 3,
+                          shape.block[0] * shape.lanes / CELLS_OF_A_BLOCK, shape.least_blocks, shape.least_blocks_any,
+                          shape.rounds, key->special));
   return lmi_text_append(ctx, text,
                          "#include \"lattice_%s.h\"\n#include \"moments.h\"\n#include \"%s.h\"\n"
                          "#include \"collide.h\"\n#include \"block_cuda.h\"\n",

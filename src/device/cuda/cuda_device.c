@@ -150,7 +150,7 @@ static void cuda_close(lmi_device *device)
   lmi_cuda_device *cuda = (lmi_cuda_device *)device;
   lmi_cuda_drop_captures(cuda);
   lmi_cuda_free_lanes(cuda);
-  lmi_cuda_free_mirrors(cuda);
+  lmi_cuda_free_tables(cuda);
   lmi_cuda_free_modules(cuda);
   while (cuda->sets != NULL)
     free_newest_set(cuda);
@@ -241,6 +241,27 @@ static lamina_status find_function(const lmi_cuda_device *cuda, lmi_cu_module mo
   return lmi_cuda_check(cuda->base.ctx, &cuda->api, cuda->api.module_function(function, module, name), name);
 }
 
+static const struct {
+  lmi_cuda_text text;
+  lmi_cuda_role role;
+  int variant;
+  const char *name;
+} functions[] = {
+  {LMI_CUDA_DENSE, LMI_CUDA_STEP, 0, "lmk_step_even"},
+  {LMI_CUDA_DENSE, LMI_CUDA_STEP, 1, "lmk_step_odd"},
+  {LMI_CUDA_DENSE, LMI_CUDA_IMPORT, 0, "lmk_import_planes"},
+  {LMI_CUDA_DENSE, LMI_CUDA_EXPORT, 0, "lmk_export_planes"},
+  {LMI_CUDA_DENSE, LMI_CUDA_MOMENTS, 0, "lmk_moments"},
+  {LMI_CUDA_BLOCKS, LMI_CUDA_STEP, 0, "lmk_block_step_simple"},
+  {LMI_CUDA_BLOCKS, LMI_CUDA_STEP, 1, "lmk_block_step_any"},
+  {LMI_CUDA_BLOCKS, LMI_CUDA_IMPORT, 0, "lmk_block_import"},
+  {LMI_CUDA_BLOCKS, LMI_CUDA_EXPORT, 0, "lmk_block_export"},
+  {LMI_CUDA_BLOCKS, LMI_CUDA_MOMENTS, 0, "lmk_block_moments"},
+  {LMI_CUDA_SPECIAL, LMI_CUDA_STEP, 0, "lmk_block_step_simple"},
+  {LMI_CUDA_SPECIAL, LMI_CUDA_STEP, 1, "lmk_block_step_any"},
+  {LMI_CUDA_SPECIAL, LMI_CUDA_SETTLE, 0, "lmk_block_settle"},
+};
+
 static lamina_status load_on_unit(lmi_cuda_device *cuda, const char *name, const char *text, int u, lmi_cuda_set *set)
 {
   lmi_cubin cubin;
@@ -252,14 +273,10 @@ static lamina_status load_on_unit(lmi_cuda_device *cuda, const char *name, const
   lmi_cubin_free(cuda->base.ctx, &cubin);
   LMI_TRY(loaded);
   const lmi_cu_module module = set->modules[u];
-  static const char *const names[2][5] = {
-    {"lmk_step_even", "lmk_step_odd", "lmk_import_planes", "lmk_export_planes", "lmk_moments"},
-    {"lmk_block_step_simple", "lmk_block_step_any", "lmk_block_import", "lmk_block_export", "lmk_block_moments"},
-  };
-  for (int i = 0; i < 5; i++) {
-    const int role = i < 2 ? LMI_CUDA_STEP : LMI_CUDA_STEP + i - 1;
-    LMI_TRY(find_function(cuda, module, names[set->is_blocks][i], &set->kernels[role].functions[u][i == 1]));
-  }
+  for (size_t i = 0; i < LMI_COUNT(functions); i++)
+    if (functions[i].text == set->text)
+      LMI_TRY(find_function(cuda, module, functions[i].name,
+                            &set->kernels[functions[i].role].functions[u][functions[i].variant]));
   LMI_TRY(find_function(cuda, module, "lmk_meet", &set->meet[u]));
   return find_function(cuda, module, "lmk_watch_advance", &set->advance[u]);
 }
@@ -269,10 +286,15 @@ static bool is_same_key(const lmi_dense_key *a, const lmi_dense_key *b)
   return a->lattice == b->lattice && a->collision == b->collision && a->precision == b->precision &&
          a->storage == b->storage && a->streaming == b->streaming && a->layout == b->layout && a->force == b->force &&
          a->nx == b->nx && a->ny == b->ny && a->wraps_x == b->wraps_x && a->wraps_y == b->wraps_y &&
-         a->wraps_z == b->wraps_z && a->direct == b->direct && a->joined == b->joined;
+         a->wraps_z == b->wraps_z && a->direct == b->direct && a->joined == b->joined && a->special == b->special;
 }
 
-static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bool is_blocks)
+static lamina_status write_text(lamina_context *ctx, const lmi_dense_key *key, lmi_cuda_text kind, lmi_text *text)
+{
+  return kind == LMI_CUDA_DENSE ? lmi_cuda_dense_text(ctx, key, text) : lmi_cuda_block_text(ctx, key, text);
+}
+
+static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key, lmi_cuda_text kind)
 {
   lamina_context *ctx = cuda->base.ctx;
   lmi_cuda_set *set = NULL;
@@ -280,22 +302,22 @@ static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bo
   char name[96];
   LMI_TRY(LMI_ALLOC(ctx, 1, &set));
   set->key = *key;
-  set->is_blocks = is_blocks;
+  set->text = kind;
   set->next = cuda->sets;
   cuda->sets = set;
-  for (int role = LMI_CUDA_STEP; role <= LMI_CUDA_MOMENTS; role++)
+  for (int role = LMI_CUDA_STEP; role < LMI_CUDA_ROLES; role++)
     set->kernels[role] = (lmi_kernel){
       .role = (lmi_cuda_role)role,
-      .shape = lmi_cuda_shape_for(key),
+      .shape = kind == LMI_CUDA_DENSE ? lmi_cuda_shape_for(key) : lmi_cuda_block_shape_for(key),
       .nx = key->nx,
       .ny = key->ny,
-      .direct = key->direct && !is_blocks,
-      .joined = key->joined && !is_blocks,
-      .is_blocks = is_blocks,
+      .direct = key->direct && kind == LMI_CUDA_DENSE,
+      .joined = key->joined && kind == LMI_CUDA_DENSE,
+      .is_blocks = kind != LMI_CUDA_DENSE,
       .value_bytes = role == LMI_CUDA_MOMENTS || key->precision == LAMINA_F64 ? sizeof(double) : sizeof(float),
     };
   lmi_cuda_kernel_name(key, name);
-  lamina_status status = is_blocks ? lmi_cuda_block_text(ctx, key, &text) : lmi_cuda_dense_text(ctx, key, &text);
+  lamina_status status = write_text(ctx, key, kind, &text);
   for (int u = 0; u < cuda->unit_count && status == LAMINA_OK; u++)
     status = load_on_unit(cuda, name, text.data, u, set);
   lmi_text_free(ctx, &text);
@@ -304,14 +326,14 @@ static lamina_status add_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bo
   return status;
 }
 
-lamina_status lmi_cuda_require_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bool is_blocks,
+lamina_status lmi_cuda_require_set(lmi_cuda_device *cuda, const lmi_dense_key *key, lmi_cuda_text text,
                                    const lmi_cuda_set **found)
 {
   lmi_cuda_set *set = cuda->sets;
-  while (set != NULL && (set->is_blocks != is_blocks || !is_same_key(&set->key, key)))
+  while (set != NULL && (set->text != text || !is_same_key(&set->key, key)))
     set = set->next;
   if (set == NULL)
-    LMI_TRY(add_set(cuda, key, is_blocks));
+    LMI_TRY(add_set(cuda, key, text));
   *found = set != NULL ? set : cuda->sets;
   return LAMINA_OK;
 }
@@ -328,7 +350,7 @@ static lamina_status cuda_dense_kernels(lmi_device *device, const lmi_dense_key 
               "planes of %lld x %lld cells: the cuda backend takes at most 2^31 places a plane", (long long)key->nx,
               (long long)key->ny);
   const lmi_cuda_set *found = NULL;
-  LMI_TRY(lmi_cuda_require_set(cuda, key, false, &found));
+  LMI_TRY(lmi_cuda_require_set(cuda, key, LMI_CUDA_DENSE, &found));
   *kernels = (lmi_dense_kernels){&found->kernels[LMI_CUDA_STEP], &found->kernels[LMI_CUDA_IMPORT],
                                  &found->kernels[LMI_CUDA_EXPORT], &found->kernels[LMI_CUDA_MOMENTS]};
   return LAMINA_OK;
@@ -350,6 +372,8 @@ const lmi_device_ops lmi_cuda_ops = {
   .dense_kernels = cuda_dense_kernels,
   .block_kernels = lmi_cuda_block_kernels,
   .exchange = lmi_cuda_exchange,
+  .send_table = lmi_cuda_send_table,
+  .fetch_table = lmi_cuda_fetch_table,
   .replay = lmi_cuda_replay,
   .run_planes = lmi_cuda_run_planes,
   .keep_planes = lmi_cuda_keep_planes,

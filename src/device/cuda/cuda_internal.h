@@ -11,6 +11,7 @@
 #include "kernel/dense.h"
 
 #include "kernel/block.h"
+#include "kernel/boundary_data.h"
 #include "kernel/dense_device.h"
 
 #include "kernel/block_device.h"
@@ -40,7 +41,17 @@ typedef struct lmi_cuda_unit {
   size_t stage_bytes; /* of each */
 } lmi_cuda_unit;
 
-typedef enum lmi_cuda_role { LMI_CUDA_STEP, LMI_CUDA_IMPORT, LMI_CUDA_EXPORT, LMI_CUDA_MOMENTS } lmi_cuda_role;
+typedef enum lmi_cuda_role {
+  LMI_CUDA_STEP,
+  LMI_CUDA_IMPORT,
+  LMI_CUDA_EXPORT,
+  LMI_CUDA_MOMENTS,
+  LMI_CUDA_SETTLE,
+  LMI_CUDA_ROLES
+} lmi_cuda_role;
+
+/* Which text a set of kernels is made of: over rows, over blocks, over blocks with boundary data. */
+typedef enum lmi_cuda_text { LMI_CUDA_DENSE, LMI_CUDA_BLOCKS, LMI_CUDA_SPECIAL } lmi_cuda_text;
 
 struct lmi_kernel {
   lmi_cuda_role role;
@@ -50,14 +61,14 @@ struct lmi_kernel {
   bool joined;                                      /* and all slabs of a step are launched as one */
   bool is_blocks;                                   /* arguments are those of kernel/block.h */
   size_t value_bytes;                               /* of an element in canonical order */
-  lmi_cu_function functions[LMI_CUDA_MAX_UNITS][2]; /* by unit and, for steps, by parity */
+  lmi_cu_function functions[LMI_CUDA_MAX_UNITS][2]; /* by unit and, for steps, by parity; over blocks: simple, any */
 };
 
 /* The kernels of one key, on every unit. */
 typedef struct lmi_cuda_set {
   lmi_dense_key key;
-  bool is_blocks;
-  lmi_kernel kernels[4]; /* by role */
+  lmi_cuda_text text;
+  lmi_kernel kernels[LMI_CUDA_ROLES]; /* by role; a text has not all of them */
   lmi_cu_function advance[LMI_CUDA_MAX_UNITS], meet[LMI_CUDA_MAX_UNITS];
   lmi_cu_module modules[LMI_CUDA_MAX_UNITS];
   struct lmi_cuda_set *next;
@@ -81,7 +92,9 @@ enum { LMI_CUDA_CAPTURES = 2 };
 /* A copy of a host's table on a device. */
 typedef struct lmi_cuda_mirror {
   const void *host;
+  size_t bytes;
   int unit;
+  bool is_sent; /* its name is the address of what was copied, as it is not for tables made for the device */
   lmi_cu_address memory;
   struct lmi_cuda_mirror *next;
 } lmi_cuda_mirror;
@@ -153,16 +166,27 @@ LAMINA_NODISCARD lamina_status lmi_cuda_capture_meetings(const lmi_cuda_device *
                                                          int64_t steps, lmi_cuda_capture *capture);
 LAMINA_NODISCARD lamina_status lmi_cuda_launch_meetings(const lmi_cuda_device *cuda, const lmi_cuda_capture *capture);
 
-/* cuda_blocks.c. Tables are copied before the first launch that needs them, and kept. */
+/* cuda_tables.c: tables of the host, copied once and kept; NULL has no copy. */
+LAMINA_NODISCARD lamina_status lmi_cuda_add_table(lmi_cuda_device *cuda, int unit, const void *host, const void *data,
+                                                  size_t bytes);
+void *lmi_cuda_table(const lmi_cuda_device *cuda, int unit, const void *host);
+/* Arrays that were sent lie on the first device, which the others reach. */
+void *lmi_cuda_sent(const lmi_cuda_device *cuda, const void *inside);
+LAMINA_NODISCARD lamina_status lmi_cuda_send_table(lmi_device *device, const void *table, size_t bytes);
+LAMINA_NODISCARD lamina_status lmi_cuda_fetch_table(lmi_device *device, void *table, size_t bytes);
+void lmi_cuda_free_tables(lmi_cuda_device *cuda);
+
+/* cuda_blocks.c. What launches need is copied before the first of them. */
 LAMINA_NODISCARD lamina_status lmi_cuda_block_kernels(lmi_device *device, const lmi_dense_key *key,
                                                       lmi_block_kernels *kernels);
 LAMINA_NODISCARD lamina_status lmi_cuda_prepare_blocks(lmi_cuda_device *cuda, const lmi_program *program);
 LAMINA_NODISCARD lamina_status lmi_cuda_launch_blocks(const lmi_cuda_device *cuda, const lmi_launch *launch,
                                                       uint64_t step, lmi_cu_stream stream);
+LAMINA_NODISCARD lamina_status lmi_cuda_launch_settle(const lmi_cuda_device *cuda, const lmi_launch *launch,
+                                                      lmi_cu_stream stream);
 LAMINA_NODISCARD lamina_status lmi_cuda_launch_block_planes(lmi_cuda_device *cuda, const lmi_launch *launch,
                                                             lmi_cu_address buffer, int64_t first, int64_t count,
                                                             size_t bytes_per_plane);
-void lmi_cuda_free_mirrors(lmi_cuda_device *cuda);
 
 /* cuda_module.c: functions of texts that are no dense or block kernels. Compiled when first asked for, and kept. */
 LAMINA_NODISCARD lamina_status lmi_cuda_module_function(lmi_cuda_device *cuda, int unit, const char *kernel_name,
@@ -180,7 +204,7 @@ LAMINA_NODISCARD lamina_status lmi_cuda_exchange(lmi_device *device, const lmi_m
 LAMINA_NODISCARD lamina_status lmi_cuda_sum_planes(lmi_device *device, const lmk_totals *totals, lmk_sums *segments);
 
 /* cuda_device.c */
-LAMINA_NODISCARD lamina_status lmi_cuda_require_set(lmi_cuda_device *cuda, const lmi_dense_key *key, bool is_blocks,
+LAMINA_NODISCARD lamina_status lmi_cuda_require_set(lmi_cuda_device *cuda, const lmi_dense_key *key, lmi_cuda_text text,
                                                     const lmi_cuda_set **found);
 
 /* cuda_planes.c */

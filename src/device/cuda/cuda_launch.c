@@ -145,6 +145,8 @@ static lamina_status launch_rows(const lmi_cuda_device *cuda, const lmi_launch *
 lamina_status lmi_cuda_launch_step(const lmi_cuda_device *cuda, const lmi_launch *launch, uint64_t step,
                                    lmi_cu_stream stream)
 {
+  if (launch->kernel->role == LMI_CUDA_SETTLE)
+    return lmi_cuda_launch_settle(cuda, launch, stream);
   if (launch->kernel->is_blocks)
     return lmi_cuda_launch_blocks(cuda, launch, step, stream);
   const int64_t end = launch->first + launch->count, most = (int64_t)MAX_GRID * launch->kernel->shape.block[2];

@@ -146,8 +146,24 @@ static lamina_status join_copies(const lmi_cuda_device *cuda, const lmi_phase *p
   return LAMINA_OK;
 }
 
+/* Reads what all partitions left, and decides what all do next. */
+static lamina_status record_settle(const lmi_cuda_device *cuda, const lmi_launch *launch, uint64_t step)
+{
+  const lmi_cuda_lane *first = &cuda->lanes[0];
+  LMI_TRY(lmi_cuda_enter(cuda, first->unit));
+  for (int p = 1; p < cuda->lane_count; p++)
+    LMI_TRY(wait_for(cuda, first->compute, cuda->lanes[p].computed));
+  LMI_TRY(lmi_cuda_launch_step(cuda, launch, step, first->compute));
+  LMI_TRY(mark(cuda, first->computed, first->compute));
+  for (int p = 1; p < cuda->lane_count; p++)
+    LMI_TRY(wait_for(cuda, cuda->lanes[p].compute, first->computed));
+  return LAMINA_OK;
+}
+
 static lamina_status record_launches(const lmi_cuda_device *cuda, const lmi_phase *phase, uint64_t step)
 {
+  if (phase->launch_count == 1 && phase->launches[0].kernel->role == LMI_CUDA_SETTLE)
+    return record_settle(cuda, &phase->launches[0], step);
   for (size_t i = 0; i < phase->launch_count; i++) {
     const lmi_cuda_lane *lane = &cuda->lanes[phase->launches[i].partition];
     LMI_TRY(lmi_cuda_enter(cuda, lane->unit));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 enum { LINE_BYTES = 128, SECTOR_BYTES = 32, BLOCK_THREADS = 128, WARP = 32, MAX_BLOCK_Z = 64, HALF_THREADS = 64 };
+enum { CELLS_OF_A_BLOCK = 64 };
 
 static int64_t round_up(int64_t value, int64_t unit)
 {
@@ -116,5 +117,52 @@ lmi_cuda_shape lmi_cuda_shape_for(const lmi_dense_key *key)
   shape.rest_density = key->storage == LAMINA_STORAGE_F16 ? 32768.0 : 1.0;
   cut_blocks(key, &shape);
   override_for_tuning(&shape);
+  return shape;
+}
+
+/* ---- blocks of cells ---- */
+
+/* Thread blocks of a multiprocessor that registers must leave room for, without spilling any. */
+static int block_least(const lmi_dense_key *key)
+{
+  if (key->special)
+    return 1;
+  if (key->precision == LAMINA_F64)
+    return key->lattice == LAMINA_D2Q9 ? 6 : key->lattice == LAMINA_D3Q19 ? 4 : 2;
+  if (key->lattice == LAMINA_D3Q27)
+    return key->force ? 4 : 6;
+  return key->collision == LAMINA_BGK && !key->force ? 9 : 8;
+}
+
+/* LAMINA_CUDA_BLOCKS="LANES,BLOCKS,LEAST_BLOCKS,ROUNDS" for plain kernels over blocks: for measurements. */
+static void override_blocks(const lmi_dense_key *key, lmi_cuda_shape *shape, int *group)
+{
+  const char *wanted = getenv("LAMINA_CUDA_BLOCKS");
+  int numbers[4];
+  if (key->special || wanted == NULL ||
+      sscanf(wanted, "%d,%d,%d,%d", &numbers[0], &numbers[1], &numbers[2], &numbers[3]) != 4)
+    return;
+  shape->lanes = numbers[0];
+  *group = numbers[1];
+  shape->least_blocks = numbers[2];
+  shape->rounds = numbers[3];
+}
+
+/* Two blocks of cells to a thread block: small ones fill a multiprocessor better than large ones, which wait for their
+ * slowest (docs/dev/cuda.md). */
+lmi_cuda_shape lmi_cuda_block_shape_for(const lmi_dense_key *key)
+{
+  lmi_cuda_shape shape = {
+    .element_bits = element_bits(key),
+    .rest_density = key->storage == LAMINA_STORAGE_F16 ? 32768.0 : 1.0,
+    .lanes = 1,
+    .least_blocks = block_least(key),
+    .least_blocks_any = 1,
+    .rounds = 1,
+  };
+  int group = 2;
+  override_blocks(key, &shape, &group);
+  shape.block[0] = group * CELLS_OF_A_BLOCK / shape.lanes;
+  shape.block[1] = shape.block[2] = 1;
   return shape;
 }

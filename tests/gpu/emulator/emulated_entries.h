@@ -29,6 +29,23 @@ typedef struct emulated_entry {
     return emulated_waits;                                                                  \
   }
 
+/* One whose threads meet once: the threads of a thread block twice each, thread block after thread block. */
+#define EMULATED_MEETING(name, type)                                                        \
+  static int run_##name(void **arguments, const int *grid, const int *block, int backwards) \
+  {                                                                                         \
+    const type *argument = arguments[0];                                                    \
+    for (int n = 0; n < grid[0]; n++) {                                                     \
+      emulated_block = (emulated_index){backwards ? grid[0] - 1 - n : n, 0, 0};             \
+      for (emulated_is_past = 0; emulated_is_past < 2; emulated_is_past++)                  \
+        for (int t = 0; t < block[0]; t++) {                                                \
+          emulated_thread = (emulated_index){backwards ? block[0] - 1 - t : t, 0, 0};       \
+          name(*argument);                                                                  \
+        }                                                                                   \
+    }                                                                                       \
+    return 0;                                                                               \
+  }
+
+
 #ifdef LMK_LINK_TEXT
 static int run_lmk_link_sweep(void **arguments, const int *grid, const int *block, int backwards)
 {
@@ -47,11 +64,15 @@ EMULATED_KERNEL(lmk_sum_columns, lmk_device_totals)
 EMULATED_KERNEL(lmk_sum_segments, lmk_device_totals)
 #else
 #ifdef LMK_BLOCK_TEXT
-EMULATED_KERNEL(lmk_block_step_simple, lmk_device_block_step)
-EMULATED_KERNEL(lmk_block_step_any, lmk_device_block_step)
+EMULATED_MEETING(lmk_block_step_simple, lmk_device_block_step)
+EMULATED_MEETING(lmk_block_step_any, lmk_device_block_step)
+#if LMK_SPECIAL
+EMULATED_MEETING(lmk_block_settle, lmk_device_settle)
+#else
 EMULATED_KERNEL(lmk_block_import, lmk_device_block_planes)
 EMULATED_KERNEL(lmk_block_export, lmk_device_block_planes)
 EMULATED_KERNEL(lmk_block_moments, lmk_device_block_planes)
+#endif
 #else
 EMULATED_KERNEL(lmk_step_even, lmk_device_step)
 EMULATED_KERNEL(lmk_step_odd, lmk_device_step)
@@ -79,9 +100,13 @@ const emulated_entry emulated_entries[] = {
 #ifdef LMK_BLOCK_TEXT
   {"lmk_block_step_simple", run_lmk_block_step_simple, {sizeof(lmk_device_block_step), 0}},
   {"lmk_block_step_any", run_lmk_block_step_any, {sizeof(lmk_device_block_step), 0}},
+#if LMK_SPECIAL
+  {"lmk_block_settle", run_lmk_block_settle, {sizeof(lmk_device_settle), 0}},
+#else
   {"lmk_block_import", run_lmk_block_import, {sizeof(lmk_device_block_planes), 0}},
   {"lmk_block_export", run_lmk_block_export, {sizeof(lmk_device_block_planes), 0}},
   {"lmk_block_moments", run_lmk_block_moments, {sizeof(lmk_device_block_planes), 0}},
+#endif
 #else
   {"lmk_step_even", run_lmk_step_even, {sizeof(lmk_device_step), 0}},
   {"lmk_step_odd", run_lmk_step_odd, {sizeof(lmk_device_step), 0}},

@@ -16,6 +16,7 @@ static emulated_index emulated_block, emulated_thread, emulated_grid;
 
 #define LMK_INLINE static inline __attribute__((always_inline))
 #define LMK_UNROLL
+#define LMK_NO_UNROLL
 #define LMK_RESTRICT restrict
 #define LMK_KERNEL static void
 #define LMK_BOUNDS(threads, blocks)
@@ -27,6 +28,12 @@ static emulated_index emulated_block, emulated_thread, emulated_grid;
 #define LMK_FORGET(value) ((void)(value))
 #define LMK_LET_NEXT_START()
 #define LMK_AWAIT_LAST()
+/* All threads of a thread block run up to the barrier first, and then again, past it. */
+static int emulated_is_past;
+#define LMK_SHARED static
+#define LMK_BARRIER()    \
+  if (!emulated_is_past) \
+  return
 #define LMK_KEEP_LEAST(address, value) (*(address) = *(address) < (value) ? *(address) : (value))
 
 /* A launch that would have to wait is run again later. */
