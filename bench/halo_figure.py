@@ -22,13 +22,15 @@ def rows_of(path):
 
 
 def curves(rows, value, scale=1.0):
-    """One block of lines 'edge value' for each lattice and layout, and its title."""
+    """The points of each lattice and layout at the sizes that all layouts have, and a title."""
     made = []
     for lattice in ("d3q19", "d3q27"):
+        sizes = set.intersection(*({row["cells"] for row in rows if row["lattice"] == lattice and row["layout"] == layout}
+                                   for layout in LAYOUTS))
         for layout, title in LAYOUTS.items():
             points = {}
             for row in rows:
-                if row["lattice"] == lattice and row["layout"] == layout:
+                if row["lattice"] == lattice and row["layout"] == layout and row["cells"] in sizes:
                     points.setdefault(round(row["cells"] ** (1 / 3)), row[value] * scale)
             if points:
                 made.append((f"{lattice} {title}", sorted(points.items())))
