@@ -45,7 +45,6 @@ typedef struct emulated_entry {
     return 0;                                                                               \
   }
 
-
 #ifdef LMK_LINK_TEXT
 static int run_lmk_link_sweep(void **arguments, const int *grid, const int *block, int backwards)
 {
