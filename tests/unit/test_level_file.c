@@ -245,7 +245,7 @@ static void refuses_what_does_not_fit(void **state)
   lmi_field_content content = describe(&levels);
   lmi_level_writer *writer = NULL;
   lmi_field_array many[LMI_LEVEL_FILE_MAX_ARRAYS + 1];
-  char names[LMI_LEVEL_FILE_MAX_ARRAYS + 1][4];
+  char names[LMI_LEVEL_FILE_MAX_ARRAYS + 1][16];
   for (int i = 0; i <= LMI_LEVEL_FILE_MAX_ARRAYS; i++) {
     snprintf(names[i], sizeof names[i], "a%d", i);
     many[i] = (lmi_field_array){names[i], "", 1, LAMINA_F32};
