@@ -68,9 +68,11 @@ static void kernel_extent(const lamina_solver_options *options, int64_t n[3])
 
 /* ---- bodies ---- */
 
-/* The cell a link leads to, wrapped where the box is periodic; false where it leaves the box. */
-static bool far_end(const lmi_boundary_view *view, const lmi_lattice *lattice, lamina_int3 cell, int q,
-                    lamina_int3 *end)
+/* The cell a link leads to, wrapped where the box is periodic; false where it leaves the box. With `turned`, a plane of
+ * slip is no end of the box: the link leads to the mirror image, here, of the cell beyond, and *turned has a bit for
+ * each axis along which it is mirrored. */
+static bool find_end(const lmi_boundary_view *view, const lmi_lattice *lattice, lamina_int3 cell, int q,
+                     lamina_int3 *end, unsigned *turned)
 {
   int64_t n[3], at[3] = {cell.x, cell.y, cell.z};
   kernel_extent(view->options, n);
@@ -78,12 +80,23 @@ static bool far_end(const lmi_boundary_view *view, const lmi_lattice *lattice, l
     at[axis] += lattice->c[q][axis];
     if (at[axis] >= 0 && at[axis] < n[axis])
       continue;
-    if (!lmi_is_periodic(view->options, axis))
+    if (lmi_is_periodic(view->options, axis)) {
+      at[axis] = (at[axis] + n[axis]) % n[axis];
+      continue;
+    }
+    if (turned == NULL || face_of(view->options, 2 * axis + (at[axis] > 0))->kind != LAMINA_FACE_SLIP)
       return false;
-    at[axis] = (at[axis] + n[axis]) % n[axis];
+    at[axis] -= lattice->c[q][axis];
+    *turned |= 1u << axis;
   }
   *end = (lamina_int3){at[0], at[1], at[2]};
   return true;
+}
+
+static bool far_end(const lmi_boundary_view *view, const lmi_lattice *lattice, lamina_int3 cell, int q,
+                    lamina_int3 *end)
+{
+  return find_end(view, lattice, cell, q, end, NULL);
 }
 
 static bool is_solid(const lmi_boundary_view *view, const lmi_lattice *lattice, lamina_int3 cell)
@@ -95,7 +108,8 @@ static bool is_solid(const lmi_boundary_view *view, const lmi_lattice *lattice, 
 static bool leads_into_body(const lmi_boundary_view *view, const lmi_lattice *lattice, lamina_int3 cell, int q)
 {
   lamina_int3 end;
-  return far_end(view, lattice, cell, q, &end) && is_solid(view, lattice, end);
+  unsigned turned = 0;
+  return find_end(view, lattice, cell, q, &end, &turned) && is_solid(view, lattice, end);
 }
 
 static bool moves(const lamina_body_motion *motion)
@@ -116,7 +130,8 @@ static bool is_plain_link(const lmi_boundary_view *view, const lmi_lattice *latt
   if (view->options->curved != LAMINA_CURVED_HALFWAY || view->options->loads)
     return false;
   lamina_int3 end;
-  if (!far_end(view, lattice, cell, q, &end))
+  unsigned turned = 0;
+  if (!find_end(view, lattice, cell, q, &end, &turned))
     return true;
   return !body_moves(view, lmi_voxels_body(view->voxels, box_cell(lattice, end)));
 }
@@ -177,7 +192,7 @@ static void put_real(const lmi_boundary *b, void *array, int64_t at, double valu
     ((float *)array)[at] = (float)value;
 }
 
-static double get_real(const lmi_boundary *b, const void *array, int64_t at)
+double lmi_boundary_real(const lmi_boundary *b, const void *array, int64_t at)
 {
   return b->real_bytes == sizeof(double) ? ((const double *)array)[at] : (double)((const float *)array)[at];
 }
@@ -362,13 +377,32 @@ static bool arrives_from_fluid(const lmi_boundary_view *view, const lmi_boundary
   return far_end(view, b->lattice, cell, q, &behind) && !is_solid(view, b->lattice, behind);
 }
 
+/* The way of a link to its body, in the box's axes: from the centre of which cell, and along what. A link through a
+ * plane of slip is mirrored: it comes from beyond the box. */
+static lamina_int3 way_to_body(const lmi_boundary_view *view, const lmi_boundary *b, lamina_int3 cell, int q, int c[3])
+{
+  const int toward = b->lattice->velocities - 1 - q;
+  lamina_int3 end = cell;
+  unsigned turned = 0;
+  (void)find_end(view, b->lattice, cell, toward, &end, &turned);
+  box_velocity(b->lattice, toward, c);
+  if (turned == 0)
+    return box_cell(b->lattice, cell);
+  for (int axis = 0; axis < 3; axis++)
+    if ((turned >> axis & 1u) != 0)
+      c[is_flat(b->lattice) && axis == 2 ? 1 : axis] *= -1;
+  end = box_cell(b->lattice, end);
+  return (lamina_int3){end.x - c[0], end.y - c[1], end.z - c[2]};
+}
+
 static void set_link(const lmi_boundary_view *view, lmi_boundary *b, lamina_int3 cell, int q, int64_t link)
 {
   const lamina_geometry *geometry = view->voxels->geometry;
-  const lamina_int3 at = box_cell(b->lattice, cell);
   int c[3], body = 1;
   double fraction = 0.5;
-  box_velocity(b->lattice, b->lattice->velocities - 1 - q, c);
+  const lamina_int3 at = way_to_body(view, b, cell, q, c);
+  for (int axis = 0; axis < 3; axis++)
+    b->way[link][axis] = (int8_t)c[axis];
   (void)lmi_geometry_link(view->voxels, at, c, &fraction, &body);
   const double place[3] = {(double)at.x + 0.5 + fraction * c[0], (double)at.y + 0.5 + fraction * c[1],
                            (double)at.z + 0.5 + fraction * c[2]};
@@ -464,7 +498,7 @@ static lamina_status settle_outflow(const lmi_boundary *b, const lmk_settle *set
     counts[row] = (double)(out->row_first[row + 1] - out->row_first[row]);
     for (int32_t i = out->row_first[row]; i < out->row_first[row + 1]; i++)
       sums[row] +=
-        get_real(b, settle->records, lmk_part_at(&settle->faces[out->face], LMK_RECORD_EXCESS, out->cells[i]));
+        lmi_boundary_real(b, settle->records, lmk_part_at(&settle->faces[out->face], LMK_RECORD_EXCESS, out->cells[i]));
   }
   LMI_TRY(lmi_ranks_merge_bits(b->ctx, sums, 2 * rows * sizeof *sums));
   for (size_t row = 0; row < rows; row++) {
@@ -566,6 +600,7 @@ static lamina_status make_links(const lmi_boundary_view *view, lmi_boundary *b)
   const size_t count = (size_t)b->link_count;
   b->body_count = view->voxels != NULL ? lamina_geometry_body_count(view->voxels->geometry) : 0;
   LMI_TRY(LMI_ALLOC(b->ctx, count, &b->links));
+  LMI_TRY(LMI_ALLOC(b->ctx, count, &b->way));
   LMI_TRY(LMI_ALLOC(b->ctx, count, &b->arm));
   LMI_TRY(LMI_ALLOC(b->ctx, count, &b->surface));
   LMI_TRY(LMI_ALLOC(b->ctx, (size_t)b->body_count, &b->motion));
@@ -656,8 +691,8 @@ void lmi_boundary_destroy(lmi_boundary *b)
 {
   if (b == NULL)
     return;
-  void *const arrays[] = {b->cells,    b->order, b->special, b->links,    b->motion,  b->arm,     b->surface,
-                          b->velocity, b->push,  b->kept,    b->exchange, b->records, b->row_sums};
+  void *const arrays[] = {b->cells,   b->order,    b->special, b->links, b->motion,   b->way,     b->arm,
+                          b->surface, b->velocity, b->push,    b->kept,  b->exchange, b->records, b->row_sums};
   for (size_t i = 0; i < LMI_COUNT(arrays); i++)
     lmi_free(b->ctx, arrays[i]);
   for (int i = 0; i < b->outflow_count; i++) {
@@ -723,65 +758,4 @@ void lmi_boundary_scale_motion(lmi_boundary *b, int body, double factor)
   b->changed |= LMI_BOUNDARY_SETTINGS;
   if (body >= 1 && body <= b->body_count)
     b->motion[body - 1] = factor;
-}
-
-/* ---- forces ---- */
-
-/* The momentum a link hands over: c_i (f*_i + f_q), i towards the body, with the weights that storage leaves out; and
- * with a moving surface the part its own velocity takes (Wen and others 2014), f*_i - f_q being -push at half-way. */
-static void add_link(const lmi_boundary *b, int q, int64_t link, lmi_load *load)
-{
-  int c[3];
-  double force[3];
-  const int body = b->links[link].body;
-  box_velocity(b->lattice, b->lattice->velocities - 1 - q, c);
-  const double exchanged = get_real(b, b->exchange, link) + 2.0 * b->lattice->weight[q];
-  const double push = b->motion[body] * get_real(b, b->push, link);
-  const double *arm = b->arm[link];
-  for (int axis = 0; axis < 3; axis++) {
-    force[axis] = c[axis] * exchanged + b->motion[body] * b->surface[link][axis] * push;
-    load->force[axis] += force[axis];
-  }
-  load->torque[0] += arm[1] * force[2] - arm[2] * force[1];
-  load->torque[1] += arm[2] * force[0] - arm[0] * force[2];
-  load->torque[2] += arm[0] * force[1] - arm[1] * force[0];
-}
-
-static void add_load(const lmi_load *part, lmi_load *load)
-{
-  for (int axis = 0; axis < 3; axis++) {
-    load->force[axis] += part->force[axis];
-    load->torque[axis] += part->torque[axis];
-  }
-}
-
-static void sum_planes(const lmi_boundary *b, int body, lmi_load *planes)
-{
-  for (int64_t i = 0; i < b->item_count; i++) {
-    const int64_t item = b->order[i];
-    const lmk_special *special = &b->special[item];
-    int64_t link = special->first_link;
-    for (int q = 0; q < b->lattice->velocities; q++)
-      if ((special->links >> q & 1u) != 0) {
-        if (b->links[link].body == body - 1)
-          add_link(b, q, link, &planes[b->cells[item].z]);
-        link++;
-      }
-  }
-}
-
-/* Plane by plane, then the planes in order: so do ranks that hold planes. */
-lamina_status lmi_boundary_sum_load(const lmi_boundary *b, int body, lmi_load *load)
-{
-  lmi_load *planes = NULL;
-  *load = (lmi_load){0};
-  lamina_status status = lmi_ranks_settle(b->ctx, LMI_ALLOC(b->ctx, (size_t)b->extent[2], &planes));
-  if (status == LAMINA_OK) {
-    sum_planes(b, body, planes);
-    status = lmi_ranks_merge_bits(b->ctx, planes, (size_t)b->extent[2] * sizeof *planes);
-  }
-  for (int64_t plane = 0; status == LAMINA_OK && plane < b->extent[2]; plane++)
-    add_load(&planes[plane], load);
-  lmi_free(b->ctx, planes);
-  return status;
 }

@@ -52,6 +52,7 @@ typedef struct lmi_boundary {
   lmk_special *special;
   lmk_link *links;
   double *motion;       /* a body: factor on the speed of its surface */
+  int8_t (*way)[3];     /* a link: its direction to the body, in the box's axes */
   double (*arm)[3];     /* a link: from the body's centre to where it meets the surface */
   double (*surface)[3]; /* a link: velocity of the surface there */
   int body_count;
@@ -98,6 +99,9 @@ LAMINA_NODISCARD lamina_status lmi_boundary_fetch_exchange(lmi_boundary *boundar
  */
 void lmi_boundary_scale_face(lmi_boundary *boundary, int kernel_face, double factor);
 void lmi_boundary_scale_motion(lmi_boundary *boundary, int body, double factor);
+
+/* Number `at` of an array in the precision of the kernels. */
+double lmi_boundary_real(const lmi_boundary *boundary, const void *array, int64_t at);
 
 /* Momentum exchange of the last step with body 1 to body_count, in the box's axes, summed over all ranks in the order
  * of cells. Collective. */

@@ -90,13 +90,20 @@ lamina_status lmi_voxels_bin_bodies(lamina_context *ctx, lmi_voxels *voxels)
 /* A surface nearer than this to a centre is moved away to here: 1/fraction appears in interpolated bounce-back. */
 static const double LEAST_FRACTION = 0x1p-20;
 
+static size_t nearest_bin(lamina_index cell, int shift, lamina_index bins)
+{
+  const lamina_index bin = cell < 0 ? 0 : cell >> shift;
+  return (size_t)(bin < bins ? bin : bins - 1);
+}
+
 /* The first hit of a body near `cell`, if it is nearer than what was found so far. */
 static void first_hit(const lmi_voxels *voxels, const lamina_index cell[3], const lmi_fixed3 start,
                       const lmi_fixed3 way, double most, double *fraction, int *body)
 {
   const int shift = voxels->bin_shift;
-  const size_t bin =
-    (size_t)(((cell[2] >> shift) * voxels->bins.y + (cell[1] >> shift)) * voxels->bins.x + (cell[0] >> shift));
+  const size_t x = nearest_bin(cell[0], shift, voxels->bins.x), y = nearest_bin(cell[1], shift, voxels->bins.y);
+  const size_t z = nearest_bin(cell[2], shift, voxels->bins.z);
+  const size_t bin = (z * (size_t)voxels->bins.y + y) * (size_t)voxels->bins.x + x;
   for (uint32_t k = voxels->bin_starts[bin]; k < voxels->bin_starts[bin + 1]; k++) {
     const int i = voxels->bin_bodies[k];
     double part = 0;

@@ -74,10 +74,11 @@ static inline bool lmi_voxels_is_solid(const lmi_voxels *voxels, lamina_int3 cel
 int lmi_voxels_body(const lmi_voxels *voxels, lamina_int3 cell);
 
 /* Does the straight way from the centre of a fluid cell to the centre of cell + c meet a surface? Then *fraction, in
- * (0, 1], says after which part of the way it does so first, and *body whose surface that is. `cell` is inside the box;
- * the other end may lie outside: then it is taken as the cell that a periodic face leads to, and the caller asks only
- * where the face is periodic. Always true when the other end is solid (should rounding hide the surface, with fraction
- * 1/2). Also true where a part thinner than a cell lies between two fluid cells. Safe from several threads. */
+ * (0, 1], says after which part of the way it does so first, and *body whose surface that is. One end is inside the
+ * box. `cell` may lie beside it (a plane of symmetry). Where the other end does, it is taken as the cell that a
+ * periodic face leads to, and the caller asks only where the face is periodic. Always true when the other end is solid
+ * (should rounding hide the surface, with fraction 1/2). Also true where a part thinner than a cell lies between two
+ * fluid cells. Safe from several threads. */
 bool lmi_geometry_link(const lmi_voxels *voxels, lamina_int3 cell, const int c[3], double *fraction, int *body);
 
 /* Velocity of the body's surface at a point. */

@@ -27,7 +27,7 @@ CASE
 expect 3 'nope.yaml' run nope.yaml
 expect 2 'no-such-option' run box.yaml --no-such-option
 expect 3 'colision' run box.yaml --set colision=bgk
-expect 2 'at most 1 ranks with 12 partitions' run box.yaml --partitions 12
+expect 3 'at most 1 ranks with 12 partitions' run box.yaml --partitions 12
 rm -rf out file
 touch file
 expect 1 'file' run box.yaml --out file/out
