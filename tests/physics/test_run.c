@@ -384,8 +384,8 @@ static bool run_with_failing_allocation(uint64_t n)
 {
   static const char *const overrides[] = {
     "domain.cells=[5, 4, 3]", "run={steps: 4, steady: 1e-6}", "checkpoint.every=4 steps",
-    "output=[{fields: [velocity, pressure], every: 4 steps}, {slice: {z: 0.2}, image: vorticity}, "
-    "{series: [mass, dissipation], every: 1 steps}, {compare: mass, gate: 1}]"};
+    ("output=[{fields: [velocity, pressure], every: 4 steps}, {slice: {z: 0.2}, image: vorticity}, "
+     "{series: [mass, dissipation], every: 1 steps}, {compare: mass, gate: 1}]")};
   lmi_failing_allocator heap = lmi_failing_allocator_make(n);
   const lamina_allocator interface = lmi_failing_allocator_interface(&heap);
   lamina_context_options options = lamina_context_options_default();
