@@ -57,7 +57,6 @@ typedef struct lamina_level_info {
   lamina_index blocks;      /* of 64 cells that hold one */
   lamina_index wall_blocks; /* among them: beside a wall of the box */
   lamina_index jump_blocks; /* among them: with a cell that touches another level */
-  lamina_index links;       /* populations that cross a jump or bounce, in one step */
   double omega;             /* relaxation rate of the level */
   lamina_index added;       /* cells of it that were refined because the jumps need it, not because somebody asked */
 } lamina_level_info;

@@ -103,24 +103,13 @@ static lmi_injector_file calibration_file(const struct inject_values *values)
 static lamina_status show_levels(lmi_call *call, const lamina_injector_calibration *calibration)
 {
   const struct inject_values *values = call->values;
-  json_t *rows = json_array();
   if (!values->json)
-    printf("greatest traffic %.1f GB/s = level 100\n\nlevel  threads  flops an element    GB/s\n",
-           calibration->peak_gb_per_s);
-  for (int loi = 10; loi <= 100; loi += 10) {
-    lamina_injector_setting setting;
-    LMI_TRY(lamina_inject_choose(call->ctx, calibration, loi, 0, &setting));
-    const double traffic = 0.01 * loi * calibration->peak_gb_per_s;
-    if (!values->json)
-      printf("%5d  %7d  %16.1f  %6.1f\n", loi, setting.threads, setting.flops_per_element, traffic);
-    json_array_append_new(rows, json_pack("{s:i, s:i, s:f, s:f}", "loi", loi, "threads", setting.threads,
-                                          "flops_per_element", setting.flops_per_element, "gb_per_s", traffic));
-  }
-  if (values->json)
-    return lmi_print_json(call, json_pack("{s:f, s:s, s:o}", "peak_gb_per_s", calibration->peak_gb_per_s, "calibration",
-                                          values->calibration, "levels", rows));
-  json_decref(rows);
-  return LAMINA_OK;
+    printf("greatest traffic %.1f GB/s = level 100\n\n", calibration->peak_gb_per_s);
+  json_t *rows = NULL;
+  LMI_TRY(lmi_injector_show_levels(call, calibration, "threads", values->json ? &rows : NULL));
+  return !values->json ? LAMINA_OK
+                       : lmi_print_json(call, json_pack("{s:f, s:s, s:o}", "peak_gb_per_s", calibration->peak_gb_per_s,
+                                                        "calibration", values->calibration, "levels", rows));
 }
 
 /* ---- injecting ---- */

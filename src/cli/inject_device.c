@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "injector_file.h"
 #include "lamina/inject.h"
 #include "lamina/interference.h"
 #include "machine_table.h"
@@ -139,25 +140,14 @@ cleanup:
 static lamina_status show_points(lmi_call *call, const lmi_device_wish *wish,
                                  const lamina_injector_calibration *calibration)
 {
-  json_t *rows = json_array();
   if (!wish->json)
-    printf("greatest traffic on the link of device %d: %.1f GB/s read and written = level 100\n\n"
-           "level  blocks  flops an element    GB/s\n",
-           wish->ordinal, calibration->peak_gb_per_s);
-  for (int loi = 10; loi <= 100; loi += 10) {
-    lamina_injector_setting setting;
-    LMI_TRY(lamina_inject_choose(call->ctx, calibration, loi, 0, &setting));
-    const double traffic = 0.01 * loi * calibration->peak_gb_per_s;
-    if (!wish->json)
-      printf("%5d  %6d  %16.1f  %6.1f\n", loi, setting.threads, setting.flops_per_element, traffic);
-    json_array_append_new(rows, json_pack("{s:i, s:i, s:f, s:f}", "loi", loi, "blocks", setting.threads,
-                                          "flops_per_element", setting.flops_per_element, "gb_per_s", traffic));
-  }
-  if (wish->json)
-    return lmi_print_json(call, json_pack("{s:i, s:f, s:o}", "device", wish->ordinal, "peak_gb_per_s",
-                                          calibration->peak_gb_per_s, "levels", rows));
-  json_decref(rows);
-  return LAMINA_OK;
+    printf("greatest traffic on the link of device %d: %.1f GB/s read and written = level 100\n\n", wish->ordinal,
+           calibration->peak_gb_per_s);
+  json_t *rows = NULL;
+  LMI_TRY(lmi_injector_show_levels(call, calibration, "blocks", wish->json ? &rows : NULL));
+  return !wish->json ? LAMINA_OK
+                     : lmi_print_json(call, json_pack("{s:i, s:f, s:o}", "device", wish->ordinal, "peak_gb_per_s",
+                                                      calibration->peak_gb_per_s, "levels", rows));
 }
 
 lamina_status lmi_inject_device(lmi_call *call, const lmi_device_wish *wish)

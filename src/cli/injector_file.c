@@ -52,3 +52,30 @@ lamina_status lmi_injector_require_program(lmi_call *call)
   call->exit_code = 127;
   return lmi_fail(call->ctx, LAMINA_ERROR_SYSTEM, "%s: there is no such program", call->program[0]);
 }
+
+lamina_status lmi_injector_show_levels(lmi_call *call, const lamina_injector_calibration *calibration,
+                                       const char *workers, json_t **rows)
+{
+  if (rows != NULL)
+    *rows = json_array();
+  else
+    printf("level  %s  flops an element    GB/s\n", workers);
+  lamina_status status = LAMINA_OK;
+  for (int loi = 10; loi <= 100; loi += 10) {
+    lamina_injector_setting setting;
+    LMI_TRY_GOTO(status, lamina_inject_choose(call->ctx, calibration, loi, 0, &setting), cleanup);
+    const double traffic = 0.01 * loi * calibration->peak_gb_per_s;
+    if (rows == NULL)
+      printf("%5d  %*d  %16.1f  %6.1f\n", loi, (int)strlen(workers), setting.threads, setting.flops_per_element,
+             traffic);
+    else
+      json_array_append_new(*rows, json_pack("{s:i, s:i, s:f, s:f}", "loi", loi, workers, setting.threads,
+                                             "flops_per_element", setting.flops_per_element, "gb_per_s", traffic));
+  }
+cleanup:
+  if (status != LAMINA_OK && rows != NULL) {
+    json_decref(*rows);
+    *rows = NULL;
+  }
+  return status;
+}

@@ -21,6 +21,11 @@ LAMINA_NODISCARD lamina_status lmi_injector_calibrate(lmi_call *call, const lmi_
 LAMINA_NODISCARD lamina_status lmi_injector_load_or_calibrate(lmi_call *call, const lmi_injector_file *file,
                                                               lamina_injector_calibration **calibration);
 
+/* The settings of levels 10 to 100, `workers` being threads or blocks: as a table, or into *rows if that is not NULL.
+ */
+LAMINA_NODISCARD lamina_status lmi_injector_show_levels(lmi_call *call, const lamina_injector_calibration *calibration,
+                                                        const char *workers, json_t **rows);
+
 /* Fails, with exit code 127, when the program of the call is not there: before minutes go into a calibration. */
 LAMINA_NODISCARD lamina_status lmi_injector_require_program(lmi_call *call);
 

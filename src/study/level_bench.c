@@ -82,6 +82,15 @@ static lamina_status open_scheme(level_run *run, int scheme)
   return lamina_solver_create(run->ctx, &run->options, &run->solvers[scheme]);
 }
 
+/* Open, and warm. */
+static lamina_status ready_scheme(level_run *run, int scheme)
+{
+  double seconds = 0.0;
+  if (run->solvers[scheme] == NULL)
+    LMI_TRY(open_scheme(run, scheme));
+  return lmi_time_steps(run->solvers[scheme], run->steps, &seconds);
+}
+
 static void close_scheme(level_run *run, int scheme)
 {
   lamina_solver_destroy(run->solvers[scheme]);
@@ -128,12 +137,8 @@ static double measure_ceiling(const level_run *run, lamina_level_row *row)
 /* All schemes in each repetition, then the ceiling they share. */
 static lamina_status measure_in_turn(level_run *run, lamina_level_row *row, samples *taken)
 {
-  for (int scheme = 0; scheme < SCHEMES; scheme++) {
-    double seconds = 0.0;
-    if (run->solvers[scheme] == NULL)
-      LMI_TRY(open_scheme(run, scheme));
-    LMI_TRY(lmi_time_steps(run->solvers[scheme], run->steps, &seconds));
-  }
+  for (int scheme = 0; scheme < SCHEMES; scheme++)
+    LMI_TRY(ready_scheme(run, scheme));
   for (int i = 0; i < run->bench->repetitions; i++) {
     for (int scheme = 0; scheme < SCHEMES; scheme++)
       LMI_TRY(time_scheme(run, scheme, &taken->mlups[scheme][i]));
@@ -148,10 +153,7 @@ static lamina_status measure_in_turn(level_run *run, lamina_level_row *row, samp
 static lamina_status measure_one_by_one(level_run *run, lamina_level_row *row, samples *taken)
 {
   for (int scheme = 0; scheme < SCHEMES; scheme++) {
-    double seconds = 0.0;
-    if (run->solvers[scheme] == NULL)
-      LMI_TRY(open_scheme(run, scheme));
-    LMI_TRY(lmi_time_steps(run->solvers[scheme], run->steps, &seconds));
+    LMI_TRY(ready_scheme(run, scheme));
     for (int i = 0; i < run->bench->repetitions; i++) {
       LMI_TRY(time_scheme(run, scheme, &taken->mlups[scheme][i]));
       taken->ceiling[scheme][i] = measure_ceiling(run, row);
